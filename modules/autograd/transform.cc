@@ -261,7 +261,7 @@ auto checkpoint(F f) {
 
 // ------------------------------------------------------------------------------------------ custom rules
 
-/// custom_result for a number of values that is known to the compiler.
+/// custom_result for a fixed number of values.
 template <std::size_t N>
 struct custom_results {
   std::array<tensor, N> values;

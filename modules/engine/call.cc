@@ -214,7 +214,7 @@ inline constexpr bool list_is_last = [] {
 
 export namespace kerngrad {
 
-/// A built-in op as a type, next to which a user-defined op is its own type (modules/registry/own.cc).
+/// A built-in op as a type. A custom op is its own type (modules/registry/own.cc).
 template <fixed_string Name>
   requires known_op<Name>
 struct known {

@@ -115,7 +115,7 @@ tensor as_operand(const T& x, const tensor& like) {
 
 export namespace kerngrad {
 
-/// A user-defined op in an expression that is being read.
+/// A custom op in an expression.
 template <class Op, class... Args>
   requires(symbolic<Args> || ...)
 constexpr symbol call(const Args&... args) {

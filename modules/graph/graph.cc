@@ -67,7 +67,7 @@ struct plan_state;
 
 export namespace kerngrad::graph {
 
-/// Steps of a model for operands of some shapes, in order.
+/// The planned steps of a model for operands of given shapes, in order.
 class plan {
  public:
   /// Number of calls. Calls whose operands are all constants were made when the model was planned.

@@ -22,7 +22,7 @@ struct kernel_event {
   bool backward = false;                  ///< it is part of a backward pass over a tape
   std::int64_t begin_ns = 0, end_ns = 0;  ///< of the steady clock; the second at `end` only
 };
-/// Memory taken for elements of a tensor (bytes > 0) or given back (bytes < 0).
+/// An allocation (bytes > 0) or a release (bytes < 0) of a tensor's elements.
 struct allocation_event {
   std::int64_t bytes = 0;
 };

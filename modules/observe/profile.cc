@@ -31,7 +31,7 @@ struct fallback_run {
   dtype compute = dtype::float32;
   std::int64_t at_ns = 0;  ///< since the profile began
 };
-/// Memory was taken or given back.
+/// The live memory after an allocation or a release.
 struct memory_sample {
   std::int64_t at_ns = 0;  ///< since the profile began
   std::int64_t bytes = 0;  ///< what the thread has taken since then, less what it has given back

@@ -16,7 +16,7 @@ namespace kerngrad::attributes {
 consteval attr_spec axis_attr(std::string_view name, std::string_view doc, double fallback = 0) {
   return {.name = name, .kind = attr_kind::integer, .doc = doc, .fallback = fallback, .least = -8, .most = 7};
 }
-/// Axes: one, a list, or all when omitted.
+/// Axes: one, a list, or all if the attribute is omitted.
 consteval attr_spec axes_attr(std::string_view name, std::string_view doc) {
   return {.name = name, .kind = attr_kind::list, .doc = doc, .least = -8, .most = 7, .scalar_or_list = true};
 }

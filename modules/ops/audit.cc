@@ -80,7 +80,7 @@ inline constexpr auto kernel_runs = [] {
 
 export namespace kerngrad::audit {
 
-/// The table of rows has one for the op.
+/// The table has a row for the op.
 template <fixed_string Op, const auto& Rows>
 concept op_has_row = (row_place<Op, Rows> < Rows.size());
 

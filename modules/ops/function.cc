@@ -19,7 +19,7 @@ export namespace kerngrad {
 // A tensor that is moved from, a temporary or one that was moved, may donate its memory to the result: so a chain of
 // calls needs one block however long it is.
 
-/// Type of `function_of`: a built-in op, called with operands and attributes as `call`.
+/// Type of `function_of`: calls a built-in op with operands and attributes, as `call`.
 template <fixed_string Op>
   requires known_op<Op>
 struct op_function {

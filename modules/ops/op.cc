@@ -468,7 +468,7 @@ constexpr dtype lifted(dtype type, lift before) {
   return type;
 }
 
-/// The dtype that an op computes in with kernels for these: float32 for half precision that they lack.
+/// The dtype in which an op with kernels for `kernels` computes: float32 for half precision without a kernel.
 constexpr dtype computed_in(dtype type, dtype_set kernels) {
   return halves.has(type) && !kernels.has(type) ? dtype::float32 : type;
 }

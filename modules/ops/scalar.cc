@@ -26,8 +26,9 @@ struct scalar_code {
 
 export namespace kerngrad {
 
-/// The scalar form of an elementwise op, for its row: a lambda without captures of one number an operand, all float or
-/// all double. Truths are numbers other than 0: `.scalar = kg::scalar_of([](auto x) { return x * x * x; })`.
+/// The scalar form of an elementwise op, for its row: `.scalar = kg::scalar_of([](auto x) { return x * x * x; })`. The
+/// lambda has no captures and takes one number per operand, all float or all double. Booleans are numbers; true is any
+/// other than 0.
 template <class F>
 consteval scalar_form scalar_of(F) {
   static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>,

@@ -217,7 +217,7 @@ export constexpr void along_axis(inference& call) {
   call.give(call.in[0].dims);
 }
 
-/// LogSumExp: without the axis.
+/// LogSumExp: the operand's shape without the axis.
 export constexpr void fold_along_axis(inference& call) {
   const int axis = resolve_axis_along(call);
   call.give(without_axes(call.in[0].dims, axis < 0 ? 0 : axis_set{1} << axis, false));

@@ -165,7 +165,7 @@ concept known_backend = static_cast<int>(Which) < backend_count;
 /// The name of a backend: "simd" or "reference".
 constexpr std::string_view name_of(backend which) { return which == backend::simd ? "simd" : "reference"; }
 
-/// The kernels of a backend: one a dtype for each op, by id.
+/// The kernels of a backend by op id: one for each dtype.
 using kernel_table = std::array<kernel_slot, static_cast<std::size_t>(op_count) * dtype_count>;
 
 /// Sorts a list of kernels into slots by op and dtype; a row that borrows a kernel gets the same slot.
@@ -212,7 +212,7 @@ inline const kernel_slot& kernel_of(backend which, dtype type) {
   return kernels_of_op<op_id<Name>>[static_cast<std::size_t>(which)][static_cast<std::size_t>(type)];
 }
 
-/// The dtypes that a backend has kernels of an op for.
+/// The dtypes for which a backend has kernels of an op.
 constexpr dtype_set kernel_dtypes(backend which, int id) {
   dtype_set set{};
   for (int type = 0; type < dtype_count; ++type)

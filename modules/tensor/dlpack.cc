@@ -20,7 +20,8 @@ import :tensor;
 /// dlpack.h in their place. Unversioned from 0.6 on, versioned from 1.0 on.
 export namespace kerngrad::dlpack {
 
-/// Kinds of devices. The library takes what the host reads: its own memory, and what CUDA and ROCm have pinned there.
+/// Kinds of devices. The library accepts memory that the host can read: its own, and memory that CUDA and ROCm have
+/// pinned there.
 enum device_kind : std::int32_t { on_host = 1, on_cuda = 2, pinned_by_cuda = 3, on_rocm = 10, pinned_by_rocm = 11 };
 /// DLDevice: a kind, and the number of the device.
 struct device {

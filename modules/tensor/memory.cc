@@ -89,7 +89,7 @@ struct allocator_info {
   std::int64_t trimmed_bytes = 0;  ///< returned to the system by itself since the start, because it was not reused
   std::int64_t hooked_bytes = 0;   ///< held from allocators of the caller's
 };
-/// The current counts, over all threads.
+/// The current counts of the library's allocator, over all threads.
 allocator_info allocations();
 
 }  // namespace kerngrad

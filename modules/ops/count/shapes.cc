@@ -47,7 +47,7 @@ export constexpr void dense_bincount(inference& call) {
   call.give(with_axis(x, x.rank() - 1, call.attr(place_in(attributes::dense_bincount, "size")).as_integer()));
 }
 
-/// Unique: as many slices as x has at most, and a number for each of its slices.
+/// Unique: at most as many values as x has slices, and an index for each slice of x.
 export constexpr void unique(inference& call) {
   const shape& x = call.in[0].dims;
   if (x.rank() == 0) call.refuse("x of rank 0", "rank 1 or more: slices along an axis are compared");

@@ -13,7 +13,8 @@ import :shapes_move;
 
 namespace kerngrad::shapes {
 
-/// Fill: a shape and a dtype; texts are filled with a text, which for 0 is the empty one, numbers with a number.
+/// Fill: a shape and a dtype. Tensors of text are filled with a string, where 0 stands for the empty one; others with a
+/// number.
 export constexpr void fill(inference& call) {
   const dtype type = call.attr(place_in(attributes::fill, "dtype")).as_dtype();
   expect_element(call, place_in(attributes::fill, "value"), type);
@@ -24,7 +25,7 @@ export constexpr void fill(inference& call) {
 inline constexpr attr_place range_start = place_in(attributes::range, "start"),
                             range_stop = place_in(attributes::range, "stop");
 
-/// Range: from start in steps towards stop, which is exclusive. A positive step counts down when stop is below start.
+/// Range: the step from start towards stop, which is exclusive. A positive step counts down if stop is below start.
 constexpr double range_step(const inference& call) {
   const double start = call.attr(range_start).as_number(), stop = call.attr(range_stop).as_number();
   const double step = call.attr(place_in(attributes::range, "step")).as_number();
@@ -46,7 +47,7 @@ export constexpr void range(inference& call) {
   call.give({count}, type);
 }
 
-/// LinSpace: as many elements as are asked for.
+/// LinSpace: a vector of `num` elements.
 export constexpr void linspace(inference& call) {
   const std::int64_t count = call.attr(place_in(attributes::linspace, "num")).as_integer();
   if (count < 0) call.refuse("num " + std::to_string(count), "0 or more");
@@ -74,7 +75,7 @@ consteval random_places places_of_random(std::span<const attr_spec> list, std::s
 inline constexpr random_places drawn = places_of_random(attributes::uniform, "low", "high");
 static_assert(drawn == places_of_random(attributes::normal, "mean", "stddev"));
 
-/// The result of an op that draws random numbers.
+/// The result of an op that generates random numbers.
 constexpr void give_drawn(inference& call) {
   call.give(shape_attr(call, place_in(attributes::uniform, "shape")), call.attrs[drawn.dtype].as_dtype());
 }
@@ -87,7 +88,7 @@ export constexpr void random_normal(inference& call) {
   give_drawn(call);
 }
 
-/// RandomUniform: bounds that the dtype holds, in order. Equal ones give what they are.
+/// RandomUniform: bounds that the dtype holds, in order. Equal bounds give that number.
 export constexpr void random_uniform(inference& call) {
   constexpr attr_place low = place_in(attributes::uniform, "low"), high = place_in(attributes::uniform, "high");
   const dtype type = call.attr(place_in(attributes::uniform, "dtype")).as_dtype();
@@ -103,7 +104,7 @@ export constexpr void random_uniform(inference& call) {
   give_drawn(call);
 }
 
-/// Multinomial: the outcomes of a row, so many of each.
+/// Multinomial: `samples` outcomes for each row.
 export constexpr void multinomial(inference& call) {
   const shape& logits = call.in[0].dims;
   if (logits.rank() != 2) call.refuse("logits of shape " + to_string(logits), "rank 2: distributions, outcomes");

@@ -47,7 +47,7 @@ struct fused_conv_options {
   bool channels_first = false;
 };
 
-/// One of the fused convolutions by its name.
+/// Calls the fused convolution op of that name.
 template <fixed_string Op>
   requires known_op<Op>
 inline tensor fused_convolution(const tensor& x, const tensor& filter, const fused_conv_options& options) {

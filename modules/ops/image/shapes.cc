@@ -39,7 +39,7 @@ constexpr shape resized(const inference& call, const shape& x) {
 /// ResizeBilinear and ResizeNearestNeighbor.
 export constexpr void resize(inference& call) { call.give(resized(call, call.in[0].dims)); }
 
-/// Their gradients: dy and the image, of which only the shape counts.
+/// The gradients of ResizeBilinear and ResizeNearestNeighbor: dy, and the image, which only gives its shape.
 export constexpr void resize_grad(inference& call) {
   const shape& x = call.in[1].dims;
   check_dy(call, call.in[0].dims, resized(call, x));

@@ -133,11 +133,13 @@ inline tensor tile(const tensor& x, std::initializer_list<std::int64_t> reps) {
 }
 /// x repeated to a shape that it broadcasts to by NumPy's rules.
 inline tensor broadcast_to(const tensor& x, const shape& dims) { return call<"BroadcastTo">(x, attr<"shape">(dims)); }
-/// The slices of x along an axis at int32 or int64 indices, from 0 on.
+/// The slices of x along an axis at int32 or int64 indices. Negative indices do not count from the back: an index out
+/// of range throws. The first `batch_dims` axes of x and indices run together. Any dtype. Gradient: dy added up at the
+/// indices.
 inline tensor gather(const tensor& x, const tensor& indices, axis_index axis = 0, int batch_dims = 0) {
   return call<"GatherV2">(x, indices, attr<"axis">(axis.value()), attr<"batchDims">(batch_dims));
 }
-/// Rows added up by segment; ids outside [0, segments) are dropped.
+/// Sums the rows of each segment; ids outside of [0, segments) are dropped.
 inline tensor segment_sum(const tensor& x, const tensor& ids, std::int64_t segments) {
   return call<"UnsortedSegmentSum">(x, ids, attr<"numSegments">(segments));
 }
@@ -325,7 +327,7 @@ inline tensor put_along_axis(const tensor& x, const tensor& indices, const tenso
 enum class scatter_reduction : std::uint8_t { add, mul, max, min };
 /// Combines the elements of x that `take_along_axis` takes with the updates, which broadcast to their shape, in
 /// row-major order. Floats, int32 and int64. Gradients are those of `scatter_add`, `scatter_mul`, `scatter_max` and
-/// `scatter_min`. Updates that go to one element each count for themselves.
+/// `scatter_min`. Several updates of one element are combined one after another.
 inline tensor scatter_along_axis(const tensor& x, const tensor& indices, const tensor& updates, scatter_reduction how,
                                  axis_index axis = -1) {
   constexpr std::string_view names[] = {"add", "mul", "max", "min"};

@@ -12,7 +12,7 @@ import :shapes;
 
 namespace kerngrad::shapes {
 
-/// Reshape: one size may be -1 and is then what is left over.
+/// Reshape: one size may be -1 and is then computed from the others.
 export constexpr void reshape(inference& call) {
   const std::span<const std::int64_t> wanted = call.attr(place_in(attributes::reshape, "shape")).as_list();
   const std::int64_t size = call.in[0].dims.size();
@@ -214,7 +214,7 @@ constexpr void pad_axes(inference& call) {
   call.give(shape(std::span<const std::int64_t>(sizes, static_cast<std::size_t>(dims.rank()))));
 }
 
-/// PadV2: texts have a text around them.
+/// PadV2: tensors of text are padded with a string.
 export constexpr void pad(inference& call) {
   expect_element(call, place_in(attributes::pad, "constantValue"), call.in[0].type);
   pad_axes(call);
@@ -246,7 +246,7 @@ export constexpr void broadcast_to(inference& call) {
   call.give(wanted);
 }
 
-/// GatherV2: indices replace the axis. The first `batchDims` axes of both are walked together.
+/// GatherV2: indices replace the axis. The first `batchDims` axes of both run together.
 export constexpr void gather(inference& call) {
   const shape &x = call.in[0].dims, &indices = call.in[1].dims;
   const int axis = axis_of_parts(call, place_in(attributes::gather, "axis"), x.rank());

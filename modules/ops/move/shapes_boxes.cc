@@ -111,13 +111,13 @@ constexpr strided_box strided_box_of(const inference& call, const shape& dims) {
   return box;
 }
 
-/// StridedSlice: what the indices take.
+/// StridedSlice: the shape of the elements that the indices take.
 export constexpr void strided_slice(inference& call) {
   const strided_box box = strided_box_of(call, call.in[0].dims);
   call.give(shape(std::span<const std::int64_t>(box.result, box.result_rank)));
 }
 
-/// StridedSliceGrad: dy is of the shape of what was taken of the attribute `inputShape`.
+/// StridedSliceGrad: dy has the shape that the slice takes from one of shape `inputShape`.
 export constexpr void strided_slice_grad(inference& call) {
   const shape x = shape_attr(call, place_in(attributes::strided_slice_grad, "inputShape"));
   const strided_box box = strided_box_of(call, x);
@@ -184,7 +184,7 @@ constexpr blocks_of_call blocks_of(const inference& call, attr_place around) {
   return blocks;
 }
 
-/// SpaceToBatchND: the padded axes are cut into blocks, whose places become more of the batch.
+/// SpaceToBatchND: the padded axes are cut into blocks, whose positions become a part of the batch.
 export constexpr void space_to_batch(inference& call) {
   const blocks_of_call blocks = blocks_of(call, paddings_of_blocks);
   const shape& dims = call.in[0].dims;

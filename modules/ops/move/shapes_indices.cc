@@ -100,7 +100,7 @@ export constexpr void tensor_scatter_update(inference& call) {
   call.give(call.in[0].dims);
 }
 
-/// TensorScatterReduce: the same.
+/// TensorScatterReduce: as TensorScatterUpdate.
 export constexpr void tensor_scatter_reduce(inference& call) { tensor_scatter_update(call); }
 
 /// Elements that indices name along an axis, one for each element of `dims`, as rows: the last axes on which all have
@@ -140,10 +140,10 @@ constexpr rows_of_axis rows_along(const inference& call) {
   return along;
 }
 
-/// TakeAlongAxis: an element for each index, and for each of x next to the axis.
+/// TakeAlongAxis: one element per index along the axis; the other axes broadcast.
 export constexpr void take_along_axis(inference& call) { call.give(rows_along(call).dims); }
 
-/// PutAlongAxis, ScatterAlongAxis: the shape of x; the updates broadcast to what TakeAlongAxis gives.
+/// PutAlongAxis, ScatterAlongAxis: the shape of x. The updates broadcast to the shape of TakeAlongAxis.
 export constexpr void put_along_axis(inference& call) {
   const shape taken = rows_along(call).dims;
   const std::optional<shape> both = broadcast(call.in[2].dims, taken);
@@ -153,8 +153,8 @@ export constexpr void put_along_axis(inference& call) {
   call.give(call.in[0].dims);
 }
 
-/// SparseToDense: one index, a list of indices into one axis, or rows of one index for each axis; a value for each of
-/// them, or one for all.
+/// SparseToDense: one index, a list of indices into one axis, or rows of one index for each axis. There is a value for
+/// each of them, or one for all.
 constexpr index_rows sparse_rows_of(const inference& call) {
   const shape &indices = call.in[0].dims, &values = call.in[1].dims;
   const shape dims = shape_attr(call, place_in(attributes::sparse_to_dense, "outputShape"));
@@ -192,7 +192,7 @@ export constexpr void nonzero(inference& call) {
   call.give({x.size(), x.rank()});
 }
 
-/// MatrixBandPart: matrices, and two numbers.
+/// MatrixBandPart: matrices, and two numbers of diagonals.
 export constexpr void band_part(inference& call) {
   const shape& dims = call.in[0].dims;
   if (dims.rank() < 2) call.refuse("input of rank " + std::to_string(dims.rank()), "rank 2 or more: matrices");

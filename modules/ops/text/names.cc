@@ -25,8 +25,8 @@ inline auto string_split(const tensor& input, const tensor& delimiter, bool skip
 }
 
 /// Options of string_ngrams. `separator` joins the strings of an n-gram. `pad_width` pads stand before and after each
-/// row, at most one less than an n-gram has strings; -1 means that maximum. If a nonempty row is too short for any
-/// n-gram, an option makes it one, with its pads. Separator and pads have at most 127 bytes each.
+/// row, at most one less than an n-gram has strings; -1 means that maximum. `preserve_short_sequences` makes a row that
+/// is too short for any n-gram one n-gram, with its pads. Separator and pads have at most 127 bytes each.
 struct ngrams_options {
   std::string_view separator = " ";
   std::string_view left_pad = "", right_pad = "";

@@ -98,7 +98,7 @@ constexpr shape resolve_volume_pool(inference& call, const shape& x) {
 /// MaxPool3D and AvgPool3D.
 export constexpr void volume_pool(inference& call) { call.give(resolve_volume_pool(call, call.in[0].dims)); }
 
-/// dy, input (and output) give the gradient of the volume.
+/// MaxPool3D's and AvgPool3D's gradients: dy, input (and output) give the gradient of the volume.
 export constexpr void volume_pool_grad(inference& call) {
   const shape y = resolve_volume_pool(call, call.in[1].dims);
   check_dy(call, call.in[0].dims, y);

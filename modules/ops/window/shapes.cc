@@ -215,7 +215,7 @@ constexpr shape resolve_pooling(inference& call, const shape& x) {
 /// MaxPool and AvgPool.
 export constexpr void pool(inference& call) { call.give(resolve_pooling(call, call.in[0].dims)); }
 
-/// dy, input (and output) give the gradient of the image.
+/// MaxPool's and AvgPool's gradients: dy, input (and output) give the gradient of the image.
 export constexpr void pool_grad(inference& call) {
   const shape y = resolve_pooling(call, call.in[1].dims);
   check_dy(call, call.in[0].dims, y);
@@ -270,7 +270,8 @@ export constexpr void dilation_backprop_input(inference& call) { dilation_backpr
 /// Dilation2DBackpropFilter.
 export constexpr void dilation_backprop_filter(inference& call) { dilation_backprop<1>(call); }
 
-/// source, shaped like the operand after it at place `Of`, x and filter give a value per window.
+/// The adjoint of a gradient of Dilation2D: source, x and filter give a value per window. `source` has the shape of
+/// operand `Of`.
 template <std::size_t Of>
 constexpr void dilation_gather(inference& call) {
   if (!(call.in[0].dims == call.in[Of].dims))
