@@ -54,7 +54,9 @@ struct bucket {
   std::vector<std::size_t> members{};
   std::int64_t count = 0;
   int missing = 0;  // members without a gradient in this step so far
-  std::unique_ptr<std::byte[]> values{};
+  std::unique_ptr<detail::message_memory> memory{};
+
+  std::byte* values() const { return memory->get(); }
 };
 // A variable and its place in a bucket.
 struct place {
@@ -96,8 +98,10 @@ struct data_parallel::state {
   bool sends = false;             // it is the last one before the step
   std::size_t next = 0;           // the bucket that is sent next
 
-  // Buckets that the thread may sum and those that it has summed, since the start.
-  std::atomic<std::uint32_t> submitted{0}, summed{0};
+  // Buckets that the thread may sum and those that it has summed. The counts wrap: they begin just before that, so that
+  // the first step does it already.
+  static constexpr std::uint32_t first_count = 0xfffffffe;
+  std::atomic<std::uint32_t> submitted{first_count}, summed{first_count};
   std::atomic<bool> stops{false};
   std::exception_ptr failure{};  // written before `summed` says so
   std::atomic<bool> failed{false};
@@ -106,11 +110,13 @@ struct data_parallel::state {
   state(optimizer& optimizer_of, const communicator& all, std::span<const variable> variables,
         const data_parallel_options& how);
   ~state();
+  void check_settings(std::span<const variable> variables) const;
   void fill_buckets(std::span<const variable> variables);
-  void compare_networks() const;
+  void compare_networks(const std::exception_ptr& own_error) const;
   void sum(bucket& b) const;
   void run_thread();
   void add(place& p, const tensor& gradient);
+  void check_call(std::int64_t count) const;
   void pass(const std::function<tensor()>& f, std::int64_t count, bool last);
   void send_complete();
   void wait();
@@ -122,15 +128,15 @@ struct data_parallel::state {
 data_parallel::state::state(optimizer& optimizer_of, const communicator& all, std::span<const variable> variables,
                             const data_parallel_options& how)
     : by(optimizer_of), on(all.duplicate()), link(detail::link_of(on.number())), options(how) {
-  if (variables.empty()) fail(self, "no variables", "those of the network");
-  if (how.first_bucket <= 0 || how.bucket <= 0) fail(self, "buckets without bytes", "sizes above 0");
-  if (!(how.clip_norm >= 0))
-    fail(self, "a largest norm " + to_string(attr_value(how.clip_norm)), "0 or a larger number");
-  for (const variable& v : variables)
-    if (!wide_floats.has(v.value().type()))
-      fail(self, "variable " + v.name() + " of " + std::string(name_of(v.value().type())), "float32 or float64");
-  fill_buckets(variables);
-  compare_networks();
+  // An error may be this rank's alone. The others learn of it, because they would wait for this rank otherwise.
+  std::exception_ptr own_error;
+  try {
+    check_settings(variables);
+    fill_buckets(variables);
+  } catch (...) {
+    own_error = std::current_exception();
+  }
+  compare_networks(own_error);
   for (const place& p : places) p.of.assign(broadcast(p.of.value(), 0, on));
   if (!options.overlap || !detail::takes_threads() || on.size() == 1) return;
   link.crowded = detail::is_crowded(2);
@@ -143,6 +149,16 @@ data_parallel::state::~state() {
   ++submitted;
   submitted.notify_all();
   thread.join();
+}
+
+void data_parallel::state::check_settings(std::span<const variable> variables) const {
+  if (variables.empty()) fail(self, "no variables", "those of the network");
+  if (options.first_bucket <= 0 || options.bucket <= 0) fail(self, "buckets without bytes", "sizes above 0");
+  if (!(options.clip_norm >= 0))
+    fail(self, "a largest norm " + to_string(attr_value(options.clip_norm)), "0 or a larger number");
+  for (const variable& v : variables)
+    if (!wide_floats.has(v.value().type()))
+      fail(self, "variable " + v.name() + " of " + std::string(name_of(v.value().type())), "float32 or float64");
 }
 
 // The last variables come first: their gradients are the first that the backward pass completes.
@@ -173,11 +189,12 @@ void data_parallel::state::fill_buckets(std::span<const variable> variables) {
   for (const bucket& b : buckets) total += b.count * static_cast<std::int64_t>(size_of(b.type));
   counted.resize(total);
   for (bucket& b : buckets)
-    b.values = std::make_unique<std::byte[]>(
-        static_cast<std::size_t>(kernels::product_of(b.count, static_cast<std::int64_t>(size_of(b.type)))));
+    b.memory = std::make_unique<detail::message_memory>(
+        link, static_cast<std::size_t>(kernels::product_of(b.count, static_cast<std::int64_t>(size_of(b.type)))));
 }
 
-void data_parallel::state::compare_networks() const {
+// Throws on every rank if a rank has an error, and if the ranks differ.
+void data_parallel::state::compare_networks(const std::exception_ptr& own_error) const {
   std::uint64_t hash =
       mixed(static_cast<std::uint64_t>(options.first_bucket), static_cast<std::uint64_t>(options.bucket)) +
       std::bit_cast<std::uint64_t>(options.clip_norm);
@@ -186,36 +203,46 @@ void data_parallel::state::compare_networks() const {
         p.of.name() + ":" + std::string(name_of(p.of.value().type())) + to_string(p.of.value().dims());
     hash = hash_of(mixed(hash, text.size()), text.data(), text.size());
   }
-  const tensor own({static_cast<std::int64_t>(hash), static_cast<std::int64_t>(places.size())});
+  const tensor own(
+      {static_cast<std::int64_t>(hash), static_cast<std::int64_t>(places.size()), std::int64_t{own_error ? 1 : 0}});
   const tensor all = all_gather(own, on);
-  const std::span<const std::int64_t> seen = all.data<std::int64_t>();
-  std::vector<int> others;
-  for (int r = 1; r < on.size(); ++r)
-    if (seen[static_cast<std::size_t>(2 * r)] != seen[0]) others.push_back(r);
+  const auto seen = [&](int rank, int what) {
+    return all.data<std::int64_t>()[static_cast<std::size_t>(3 * rank + what)];
+  };
+  if (own_error) std::rethrow_exception(own_error);
+  std::vector<int> others, failed_there;
+  for (int r = 0; r < on.size(); ++r) {
+    if (seen(r, 2) != 0) failed_there.push_back(r);
+    if (seen(r, 0) != seen(0, 0)) others.push_back(r);
+  }
+  if (!failed_there.empty())
+    fail(self, "an error on " + detail::ranks_text(failed_there), "variables and options that all ranks accept",
+         "read the error there");
   if (!others.empty())
     fail(self,
          "another network or other options on " + detail::ranks_text(others) + " (" +
-             std::to_string(seen[static_cast<std::size_t>(2 * others[0] + 1)]) + " variables)",
-         "those of rank 0 (" + std::to_string(seen[1]) + " variables)",
+             std::to_string(seen(others[0], 1)) + " variables)",
+         "those of rank 0 (" + std::to_string(seen(0, 1)) + " variables)",
          "give all ranks the same names, shapes and dtypes in the same order");
 }
 
 void data_parallel::state::sum(bucket& b) const {
   view all;
-  all.data = b.values.get();
+  all.data = b.values();
   all.dims = shape({b.count});
   all.type = b.type;
   const detail::collective of(link, self, &all);
   of.compare();
-  detail::all_reduce(of, reduction::sum, b.type, b.values.get(), b.values.get(), b.count);
+  detail::all_reduce(of, reduction::sum, b.type, b.values(), b.values(), b.count);
 }
 
 void data_parallel::state::run_thread() {
-  for (std::uint32_t done = 0;; ++done) {
+  std::size_t at = 0;
+  for (std::uint32_t done = first_count;; ++done, at = (at + 1) % buckets.size()) {
     submitted.wait(done);
     if (stops) return;
     try {
-      if (!failed) sum(buckets[done % buckets.size()]);
+      if (!failed) sum(buckets[at]);
     } catch (...) {
       failure = std::current_exception();
       failed = true;
@@ -250,10 +277,10 @@ void data_parallel::state::add(place& p, const tensor& gradient) {
   bucket& b = buckets[p.bucket];
   const bool first = !std::exchange(p.used, true);
   if (b.type == dtype::float32)
-    add_weighted(reinterpret_cast<float*>(b.values.get()) + p.begin, gradient.data<float>().data(), p.count,
+    add_weighted(reinterpret_cast<float*>(b.values()) + p.begin, gradient.data<float>().data(), p.count,
                  static_cast<float>(weight), first);
   else
-    add_weighted(reinterpret_cast<double*>(b.values.get()) + p.begin, gradient.data<double>().data(), p.count, weight,
+    add_weighted(reinterpret_cast<double*>(b.values()) + p.begin, gradient.data<double>().data(), p.count, weight,
                  first);
   --b.missing;
   if (sends) send_complete();
@@ -266,9 +293,14 @@ void data_parallel::state::hear(void* s, const void* of, const void* gradient) {
   // It is another part's variable, such as one that is not trained here.
 }
 
+void data_parallel::state::check_call(std::int64_t count) const {
+  if (count < 0) fail(self, std::to_string(count) + " examples", "0 or more");
+  if (link.broken)
+    fail(self, "a call after one that threw", "no further step", "end the program on every rank, and resume");
+}
+
 // One backward pass. The last one before a step sends its gradients.
 void data_parallel::state::pass(const std::function<tensor()>& f, std::int64_t count, bool last) {
-  if (count < 0) fail(self, std::to_string(count) + " examples", "0 or more");
   weight = static_cast<double>(count);
   sends = last;
   next = 0;
@@ -287,8 +319,7 @@ void data_parallel::state::pass(const std::function<tensor()>& f, std::int64_t c
     bucket& b = buckets[p.bucket];
     const std::size_t size = size_of(b.type);
     if (!p.used)
-      std::memset(b.values.get() + static_cast<std::size_t>(p.begin) * size, 0,
-                  static_cast<std::size_t>(p.count) * size);
+      std::memset(b.values() + static_cast<std::size_t>(p.begin) * size, 0, static_cast<std::size_t>(p.count) * size);
     if (!p.filled) --b.missing;
   }
   send_complete();
@@ -309,7 +340,7 @@ std::vector<variable_gradient> data_parallel::state::gradients(const std::vector
     if (totals[i + 2] == 0) continue;  // no loss depends on it
     const bucket& b = buckets[p.bucket];
     const shape dims = p.of.value().dims();
-    const void* const from = b.values.get() + static_cast<std::size_t>(p.begin) * size_of(b.type);
+    const void* const from = b.values() + static_cast<std::size_t>(p.begin) * size_of(b.type);
     all.push_back({p.of, b.type == dtype::float32 ? quotient(static_cast<const float*>(from), dims, totals[0])
                                                   : quotient(static_cast<const double*>(from), dims, totals[0])});
   }
@@ -324,26 +355,35 @@ data_parallel::data_parallel(optimizer& by, const communicator& on, std::span<co
 data_parallel::~data_parallel() = default;
 
 void data_parallel::accumulate(const std::function<tensor()>& loss, std::int64_t examples) {
-  state_->pass(loss, examples, false);
+  state& s = *state_;
+  s.check_call(examples);
+  try {
+    s.pass(loss, examples, false);
+  } catch (...) {
+    s.link.broken = true;  // a part of the gradients may have been added
+    throw;
+  }
 }
 
 double data_parallel::minimize(const std::function<tensor()>& loss, std::int64_t examples) {
   state& s = *state_;
+  s.check_call(examples);
   try {
     s.pass(loss, examples, true);
     s.wait();
+    const std::vector<double> totals = s.totals();
+    if (!(totals[0] > 0)) fail(self, "a step without examples on any rank", "examples");
+    std::vector<variable_gradient> grads = s.gradients(totals);
+    s.examples = s.loss = 0;
+    for (place& p : s.places) p.used = false;
+    if (s.options.clip_norm > 0) clip_by_global_norm(grads, s.options.clip_norm);
+    s.by.apply(grads);
+    return totals[1] / totals[0];
   } catch (...) {
-    s.link.broken = true;  // the other ranks wait for buckets that do not come
+    s.link.broken =
+        true;  // the other ranks wait for buckets that do not come, or have taken a step that this one lacks
     throw;
   }
-  const std::vector<double> totals = s.totals();
-  if (!(totals[0] > 0)) fail(self, "a step without examples on any rank", "examples");
-  std::vector<variable_gradient> grads = s.gradients(totals);
-  s.examples = s.loss = 0;
-  for (place& p : s.places) p.used = false;
-  if (s.options.clip_norm > 0) clip_by_global_norm(grads, s.options.clip_norm);
-  s.by.apply(grads);
-  return totals[1] / totals[0];
 }
 
 void data_parallel::check_weights() const {

@@ -11,8 +11,10 @@ import kerngrad;
 
 export namespace kerngrad::mpi {
 
-/// The ranks that take part in a collective operation: an MPI communicator. Copies are the same communicator. It lives
-/// as long as the program, because recorded ops refer to it. Ops name it by `number()`.
+/// The ranks that take part in a collective operation: a value that names an MPI communicator. Copies name the same
+/// one. It lives as long as the program, because recorded ops refer to it. Ops name it by `number()`. One thread of a
+/// rank at a time may call ops of a communicator. Threads that call ops at the same time need one each: `duplicate`
+/// makes them. After an op has thrown midway, later ops of the rank on the communicator throw as well.
 class communicator {
  public:
   /// All ranks of the program. The first call starts MPI, unless the program has started it before, with
@@ -301,9 +303,9 @@ tensor reduce_scatter(const tensor& x, reduction how = reduction::sum, const com
 /// Cuts x along axis 0 into one part per rank, sends part r to rank r, and joins the parts that arrive in the order of
 /// the ranks. Throws unless the size of the axis is a multiple of the number of ranks. Gradient: the same of dy.
 tensor all_to_all(const tensor& x, const communicator& on = {});
-/// Sends x to the rank `to` and returns the tensor that the rank `from` sends, of the same shape and dtype. -1 stands
-/// for no rank: without a sender the result is zeros. All ranks of the communicator call it. Gradient: dy goes in the
-/// other direction.
+/// Sends x to the rank `to` and gives the tensor that the rank `from` sends, of the same shape and dtype. -1 stands for
+/// no rank: without a sender the result is zeros. All ranks of the communicator call it. Throws if only one of `to` and
+/// `from` is the calling rank. Gradient: dy goes in the other direction.
 tensor send_recv(const tensor& x, int to, int from, const communicator& on = {});
 /// Returns x after every rank has reached the call. Gradient: dy, after another barrier.
 tensor barrier(const tensor& x, const communicator& on = {});
@@ -334,25 +336,29 @@ struct data_parallel_options {
 
 /// Trains the same variables on all ranks, each with its own part of a batch. A step applies the gradient of the mean
 /// loss over the examples of all ranks, so it is that of one rank with the whole batch, up to rounding. Gradients are
-/// added in the order of the ranks: a run with as many ranks repeats bitwise, whatever the buckets.
+/// added in the order of the ranks: a run with as many ranks repeats bitwise, whatever the buckets. It has a duplicate
+/// of the communicator for its messages. One thread at a time may call its functions.
 class data_parallel {
  public:
-  /// Copies the values of rank 0 to all ranks and compares their hashes. All ranks pass variables of the same names,
-  /// shapes and dtypes in the same order, or all throw. The optimizer must outlive this object.
+  /// Gives all ranks the values that rank 0 has, and then calls `check_weights`. All ranks give variables of the same
+  /// names, shapes and dtypes in the same order, and the same options. If a rank does not, or if it alone gives
+  /// something wrong, all ranks throw. The optimizer must live as long.
   data_parallel(optimizer& by, const communicator& on, std::span<const variable> variables,
                 const data_parallel_options& options = {});
   ~data_parallel();
   data_parallel(const data_parallel&) = delete;
   data_parallel& operator=(const data_parallel&) = delete;
 
-  /// Takes one step. `loss` returns the mean loss over this rank's examples, of which there are `examples`. Without
-  /// examples it is not called. Returns the mean loss over the examples of all ranks, before the step. Gradients from
-  /// `accumulate` are included.
+  /// One step. `loss` gives the mean loss over this rank's examples, of which there are `examples`. Without examples it
+  /// is not called. Returns the mean loss over the examples of all ranks, before the step. Gradients from `accumulate`
+  /// take part. After it or `accumulate` has thrown on a rank, the rank can take no further step: both throw. Then end
+  /// the program on every rank, and resume from a checkpoint.
   double minimize(const std::function<tensor()>& loss, std::int64_t examples = 1);
   /// Adds the gradients of a part of the batch to those of this rank, without messages. Ranks may call it any number of
   /// times.
   void accumulate(const std::function<tensor()>& loss, std::int64_t examples = 1);
-  /// Throws on every rank if the variables of the ranks differ in any bit.
+  /// Compares a hash of 64 bits of the variables of all ranks, and throws on every rank if the hashes differ. A change
+  /// of any bit changes the hash. Several changes may give the same hash again, by a chance of about 1 in 2^64.
   void check_weights() const;
   /// Number of messages that a step sums: one per bucket.
   std::int64_t buckets() const;

@@ -117,6 +117,45 @@ TEST(data_parallel, finds_weights_and_networks_that_differ) {
                    {"another network", "rank 1 (4 variables)", "rank 0 (5 variables)"}));
 }
 
+TEST(data_parallel, makes_the_error_of_one_rank_an_error_on_every_rank) {
+  const network net(1);
+  kg::sgd optimizer(0.1);
+  const std::vector<kg::variable> good = net.variables(), none, twice{net.w1, net.w1};
+  const std::vector<kg::variable> integers{kg::variable(tensor({1}), "n")};
+  struct fault {
+    std::vector<kg::variable> of;
+    mpi::data_parallel_options how;
+    const char* text;
+  };
+  const fault all[] = {{none, {}, "no variables"},
+                       {twice, {}, "variable w1 twice"},
+                       {integers, {}, "variable n of int32"},
+                       {good, {.bucket = 0}, "buckets without bytes"},
+                       {good, {.clip_norm = -1}, "largest norm"}};
+  const int last = ranks() - 1;
+  for (const fault& one : all) {
+    const bool here = rank() == last;
+    const std::string said = refusal([&] {
+      return mpi::data_parallel(optimizer, {}, here ? one.of : good, here ? one.how : mpi::data_parallel_options{}), 0;
+    });
+    EXPECT_TRUE(says(said, {here ? one.text : "an error on rank " + std::to_string(last)})) << said;
+  }
+}
+
+TEST(data_parallel, takes_no_step_after_one_that_threw) {
+  const network net(1);
+  kg::sgd optimizer(0.1);
+  const auto throws = []() -> tensor { kg::fail("loss", "a fault", "none"); };
+  for (const bool last : {false, true}) {
+    mpi::data_parallel training(optimizer, {}, net.variables());
+    EXPECT_TRUE(says(refusal([&] { return training.accumulate({}, -1), 0; }), {"-1 examples"}));
+    EXPECT_TRUE(says(refusal([&] { return last ? training.minimize(throws) : (training.accumulate(throws), 0); }),
+                     {"[loss] got a fault"}));
+    EXPECT_TRUE(says(refusal([&] { return training.accumulate(throws), 0; }), {"a call after one that threw"}));
+    EXPECT_TRUE(says(refusal([&] { return training.minimize(throws); }), {"a call after one that threw"}));
+  }
+}
+
 TEST(data_parallel, rejects_settings_that_make_no_sense) {
   const network net(1);
   kg::sgd optimizer(0.1);
