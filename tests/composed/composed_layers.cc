@@ -131,6 +131,70 @@ TEST(pool, with_gaps_is_what_its_windows_hold_for_every_padding) {
     }
 }
 
+// The windows of one axis: elements inside of the volume, and how many count with the padding.
+struct axis_window {
+  std::int64_t begin, end, counted;
+};
+std::vector<axis_window> windows_of(std::int64_t size, std::int64_t window, std::int64_t stride, std::int64_t padding,
+                                    bool ceil_mode) {
+  std::vector<axis_window> all;
+  for (std::int64_t at = -padding;
+       ceil_mode ? at < size && at < size + padding - window + stride : at + window <= size + padding; at += stride)
+    all.push_back(
+        {std::max<std::int64_t>(at, 0), std::min(at + window, size), std::min(at + window, size + padding) - at});
+  return all;
+}
+
+TEST(pool3d, reaches_beyond_the_padding_and_counts_it) {
+  const std::int64_t d = 5, h = 6, w = 7;
+  const tensor x = uniform({1, d, h, w, 1}, 1, -3, -1);
+  const doubles values = x.to_doubles();
+  const struct {
+    std::int64_t window, stride, padding;
+  } cases[] = {{2, 2, 0}, {3, 2, 1}, {2, 3, 1}, {3, 3, 0}};
+  for (const auto& [window, stride, padding] : cases)
+    for (const bool ceil_mode : {false, true}) {
+      const auto along = [&](std::int64_t size) { return windows_of(size, window, stride, padding, ceil_mode); };
+      doubles most, inside, counted;
+      for (const axis_window& a : along(d))
+        for (const axis_window& b : along(h))
+          for (const axis_window& c : along(w)) {
+            double sum = 0, greatest = -std::numeric_limits<double>::infinity(), count = 0;
+            for (std::int64_t i = a.begin; i < a.end; ++i)
+              for (std::int64_t j = b.begin; j < b.end; ++j)
+                for (std::int64_t k = c.begin; k < c.end; ++k) {
+                  const double value = values[static_cast<std::size_t>((i * h + j) * w + k)];
+                  sum += value, greatest = std::fmax(greatest, value), ++count;
+                }
+            most.push_back(greatest), inside.push_back(sum / count);
+            counted.push_back(sum / static_cast<double>(a.counted * b.counted * c.counted));
+          }
+      const auto size = [&](std::int64_t of) { return static_cast<std::int64_t>(along(of).size()); };
+      const kg::shape dims{1, size(d), size(h), size(w), 1};
+      kg::pool3d_options options{.strides = stride, .pad = static_cast<int>(padding), .ceil_mode = ceil_mode};
+      expect_values(kg::max_pool3d(x, window, options), dims, most);
+      expect_values(kg::avg_pool3d(x, window, options), dims, inside);
+      options.count_include_pad = true;
+      expect_values(kg::avg_pool3d(x, window, options), dims, counted);
+      options.channels_first = true;
+      expect_values(kg::avg_pool3d(kg::reshape(x, {1, 1, d, h, w}), window, options), {1, 1, dims[1], dims[2], dims[3]},
+                    counted);
+    }
+  check_gradients("avg_pool3d",
+                  [](auto in) {
+                    return kg::square(kg::avg_pool3d(
+                        in[0], 3, {.strides = 2, .pad = 1, .ceil_mode = true, .count_include_pad = true}));
+                  },
+                  {uniform({1, 2, 4, 3, 2}, 1)});
+  expect_refused("avg_pool3d", [&] { return kg::avg_pool3d(x, 9, {.ceil_mode = true}); }, {"window of 9"});
+  expect_refused("max_pool3d", [] { return kg::max_pool3d(kg::zeros({2, 3}), 1, {.ceil_mode = true}); }, {"rank"});
+}
+
+TEST(avg_pool, of_windows_in_the_padding_alone_is_0_where_it_counts) {
+  const tensor y = kg::avg_pool(kg::ones({1, 1, 1, 1}), 1, {.strides = 1, .pad = 1, .count_include_pad = true});
+  expect_values(y, {1, 3, 3, 1}, {0, 0, 0, 0, 1, 0, 0, 0, 0});
+}
+
 TEST(pool, without_gaps_is_max_pool_and_avg_pool) {
   const tensor x = uniform({2, 5, 6, 3}, 1);
   const auto same = [](const tensor& a, const tensor& b) { expect_values(a, b.dims(), b.to_doubles(), 0); };

@@ -64,23 +64,38 @@ inline tensor conv3d_transpose(const tensor& dy, const tensor& filter, const sha
                                        attr<"inputShape">(output));
 }
 
-/// Options of the poolings of volumes. The strides are by default the window's size.
+/// Options of the poolings of volumes; the strides are the window's size unless they are given. `ceil_mode` and
+/// `count_include_pad` are those of `pool_options`.
 struct pool3d_options {
   std::optional<extent3d> strides{};
   padding3d pad = valid;
   bool channels_first = false;
+  bool ceil_mode = false;
+  bool count_include_pad = false;
 };
-/// The largest element of each window of a volume [batch, depth, height, width, channels] of a floating dtype or int32.
-/// NaN is ignored. A window without a number gives -infinity (the smallest int32); if no window fits, the result is
-/// empty. Differentiable to any order: dy goes to the first of equal elements.
+
+}  // namespace kerngrad
+namespace kerngrad::detail {
+/// The poolings with options that no attribute of their ops says.
+tensor pooled_beyond(std::string_view name, const tensor& x, extent3d window, const pool3d_options& options, bool mean);
+}  // namespace kerngrad::detail
+export namespace kerngrad {
+
+/// The largest element of each window over a volume [batch, depth, height, width, channels] of a floating dtype or
+/// int32. NaN is ignored; a window without a number gives -infinity (the least int32), one that does not fit an empty
+/// result. Differentiable to any order: dy goes to the first of equal elements.
 inline tensor max_pool3d(const tensor& x, extent3d window, const pool3d_options& options = {}) {
+  if (options.ceil_mode) return detail::pooled_beyond("max_pool3d", x, window, options, false);
   return call<"MaxPool3D">(
       x, attr<"filterSize">(window.value()), attr<"strides">((options.strides ? *options.strides : window).value()),
       attr<"pad">(options.pad.value()), attr<"dataFormat">(options.channels_first ? "NCDHW" : "NDHWC"));
 }
-/// The mean of each window's elements inside a volume [batch, depth, height, width, channels] of a floating dtype. A
-/// window without elements inside gives 0; if no window fits, the result is empty. Differentiable to any order.
+/// The mean of each window's elements inside a volume [batch, depth, height, width, channels] of a floating dtype, or
+/// with `count_include_pad` inside its padding; 0 when none is inside, an empty result when the window does not fit.
+/// Differentiable to any order.
 inline tensor avg_pool3d(const tensor& x, extent3d window, const pool3d_options& options = {}) {
+  if (options.ceil_mode || options.count_include_pad)
+    return detail::pooled_beyond("avg_pool3d", x, window, options, true);
   return call<"AvgPool3D">(
       x, attr<"filterSize">(window.value()), attr<"strides">((options.strides ? *options.strides : window).value()),
       attr<"pad">(options.pad.value()), attr<"dataFormat">(options.channels_first ? "NCDHW" : "NDHWC"));
