@@ -59,6 +59,11 @@ consteval bool are_operands() {
   return true;
 }
 
+/// A symbol in place of an operand, for decltype, and the tensor that an expression of that type makes.
+template <class T>
+symbol symbol_for();
+template <class T>
+using tensor_for = tensor;
 template <class F, class Operands>
 inline constexpr bool takes_symbols = false;
 template <class F, std::size_t... I>
@@ -141,7 +146,7 @@ class fused {
   /// recorded, the call is one step of the tape.
   template <class... T>
     requires(std::same_as<T, tensor> || ...)
-  tensor operator()(const T&... xs) const {
+  detail::tensor_for<decltype(std::declval<const F&>()(detail::symbol_for<T>()...))> operator()(const T&... xs) const {
     static_assert(((std::same_as<T, tensor> || number<T>) && ...),
                   "[fuse] operands of a fused function are tensors and numbers");
     if constexpr (detail::can_fuse<F, sizeof...(T)>()) {
@@ -161,8 +166,17 @@ class fused {
     }
   }
 
-  /// The value at single numbers, all float or all double. The scalar code is inlined at the call. It uses the
-  /// functions of the C library, so the last bits may differ from those of the kernels.
+  /// Another number of operands, which is a mistake. The first overload reads the expression, so that the compiler's
+  /// message about a mistake in it has few lines.
+  template <class... T>
+    requires((std::same_as<T, tensor> || ...) && !detail::takes_symbols<F, std::index_sequence_for<T...>>)
+  tensor operator()(const T&...) const {
+    static_cast<void>(detail::can_fuse<F, sizeof...(T)>());
+    return {};
+  }
+
+  /// The value at single numbers, all float or all double: scalar code that is inlined where it is called, with the
+  /// functions of the C library, whose last bits may differ from those of the kernels.
   template <class T, class... Rest>
     requires(element<T> && std::is_floating_point_v<T> && (std::is_same_v<T, Rest> && ...))
   T operator()(T x, Rest... rest) const {

@@ -2,7 +2,6 @@
 // A fused function of an op that is no elementwise one.
 // advice: this function takes tensors; call it outside of the expression
 import kerngrad;
-// lines: 25
 
 #ifdef TWIN
 constexpr auto g = kg::fuse([](auto x, auto y) { return x * y; });
