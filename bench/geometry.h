@@ -53,6 +53,7 @@ geometries cast(const kg::op_row&, kg::dtype, std::int64_t n);       ///< to a d
 // bench/reduce.cc
 geometries reduction(const kg::op_row&, kg::dtype, std::int64_t n);  ///< of everything, of rows, of columns
 geometries rows(const kg::op_row&, kg::dtype, std::int64_t n);       ///< along the last axis
+geometries scanned(const kg::op_row&, kg::dtype, std::int64_t n);    ///< along the last axis, the only and the first
 
 // bench/matmul.cc
 geometries product(const kg::op_row&, kg::dtype, std::int64_t n);      ///< square, the result has n elements

@@ -39,7 +39,7 @@ constexpr measured_convention conventions[] = {
     {kg::convention::reduce, reduction},
     {kg::convention::along_axis, rows},
     {kg::convention::cross_entropy, rows},
-    {kg::convention::scan, rows},
+    {kg::convention::scan, scanned},
     {kg::convention::matmul, product},
     {kg::convention::fused_matmul, product},
     {kg::convention::conv, convolution},

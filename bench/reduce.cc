@@ -26,4 +26,13 @@ geometries rows(const kg::op_row& row, kg::dtype, std::int64_t n) {
   return {{"", call_of(row, operands, attrs), static_cast<double>(dims.size()), {}}};
 }
 
+geometries scanned(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  const kg::shape dims = matrix(n).dims();
+  const auto along = [&](const char* variant, const kg::shape& shape, std::int64_t axis) {
+    return geometry{
+        variant, call_of(row, {shape}, {{std::string(row.attrs[0].name), axis}}), static_cast<double>(dims.size()), {}};
+  };
+  return {along("", dims, 1), along("all", {dims.size()}, 0), along("columns", dims, 0)};
+}
+
 }  // namespace kgbench

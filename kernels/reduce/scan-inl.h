@@ -26,6 +26,7 @@
 #include "kernels/elementwise/elementwise-inl.h"
 #include "kernels/move/move.h"
 #include "kernels/common/target-inl.h"
+#include "kernels/common/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
@@ -205,6 +206,66 @@ struct register_scan {
 };
 #endif  // KG_AVX512
 
+#if !KG_EMULATED && !HWY_HAVE_SCALABLE && HWY_HAVE_FLOAT64
+// Two or four doubles in a vector.
+using block_tag = hn::CappedTag<double, 4>;
+template <class D> inline constexpr bool has_two_blocks = hn::MaxLanes(D()) == 4;
+
+// Lanes of v one or two places up, after the last ones of `before`.
+template <int Step, class D, class V>
+HWY_INLINE V moved_up(D d, V v, V before) {
+  if constexpr (has_two_blocks<D>) {
+    before = hn::ConcatLowerUpper(d, v, before);
+    if constexpr (Step == 2) return before;
+  }
+  return Step == 2 ? before : hn::CombineShiftRightBytes<8>(d, v, before);
+}
+
+// The sums of whole blocks, by the steps of sum_block, which are eight scalars there. Compilers make vectors of those
+// with more shuffles than sums, on AVX2 twice as many as on SSSE3. Returns the number of elements.
+template <bool Exclusive, class T>
+HWY_INLINE std::size_t sum_blocks(const T* x, T* y, std::size_t count, bool reverse, double& carried) {
+  const block_tag d;
+  const hn::Rebind<T, decltype(d)> dt;
+  using V = hn::Vec<block_tag>;
+  constexpr int parts = has_two_blocks<block_tag> ? 2 : 4, lanes = 8 / parts;
+  const V nothing = hn::Set(d, -0.0);  // a sum with it keeps the sign of a zero
+  V carry = hn::Set(d, carried);
+  std::size_t i = 0;
+  for (; i + 8 <= count; i += 8) {
+    const std::size_t at = reverse ? count - i - 8 : i;
+    const auto place = [&](int k) { return at + static_cast<std::size_t>(lanes * (reverse ? parts - 1 - k : k)); };
+    with_vectors<parts>(d, [&](const vectors<V, parts>& s) KG_INLINED {
+      for (int k = 0; k < parts; ++k) {
+        s[k] = widened<running_sum>(hn::LoadU(dt, x + place(k)));
+        if (reverse) s[k] = hn::Reverse(d, s[k]);
+      }
+      for (int k = parts - 1; k >= 0; --k) s[k] = hn::Add(s[k], moved_up<1>(d, s[k], k > 0 ? s[k - 1] : nothing));
+      for (int k = parts - 1; k >= 0; --k) s[k] = hn::Add(s[k], moved_up<2>(d, s[k], k > 0 ? s[k - 1] : nothing));
+      for (int k = parts - 1; k >= parts / 2; --k) s[k] = hn::Add(s[k], s[k - parts / 2]);
+      V last = s[parts - 1], before = carry;
+      if constexpr (has_two_blocks<block_tag>) last = hn::ConcatUpperUpper(d, last, last);
+      last = hn::InterleaveUpper(d, last, last);
+      for (int k = 0; k < parts; ++k) {
+        const V sum = hn::Add(carry, s[k]);
+        V result = Exclusive ? moved_up<1>(d, sum, before) : sum;
+        before = sum;
+        if (reverse) result = hn::Reverse(d, result);
+        hn::StoreU(narrowed_to(dt, result), dt, y + place(k));
+      }
+      carry = hn::Add(carry, last);
+    });
+  }
+  carried = hn::GetLane(carry);
+  return i;
+}
+#else
+template <bool Exclusive, class T>
+HWY_INLINE std::size_t sum_blocks(const T*, T*, std::size_t, bool, carried_by<running_sum, T>&) {
+  return 0;
+}
+#endif
+
 // A row by itself: of anything in vectors of eight lanes, else of sums.
 template <class Op, bool Exclusive, class T>
 void scan_row(const T* x, T* y, std::size_t count, bool reverse) {
@@ -214,7 +275,9 @@ void scan_row(const T* x, T* y, std::size_t count, bool reverse) {
 #endif
   } else if constexpr (std::is_floating_point_v<T>) {
     carried_by<Op, T> carry = 0;
-    for (std::size_t i = 0; i < count; i += 8) {
+    std::size_t i =
+        reverse ? sum_blocks<Exclusive>(x, y, count, true, carry) : sum_blocks<Exclusive>(x, y, count, false, carry);
+    for (; i < count; i += 8) {
       const std::size_t n = std::min<std::size_t>(8, count - i), at = reverse ? count - i - n : i;
       carry = sum_block<Exclusive>(x + at, y + at, n, reverse, carry);
     }

@@ -371,6 +371,13 @@ def every_entry_of_the_list_of_slower_targets_names_a_kernel():
         assert fnmatch.filter(listed, entry['name']), entry['name']
 
 
+def scans_are_measured_along_the_last_the_only_and_the_first_axis():
+    listed = {line.split('/target:')[0]
+              for line in command('--build', BUILD, '--no-build', '--benchmark_list_tests').stdout.splitlines()}
+    for op in ('Cumsum', 'Cumprod', 'CumMax', 'CumMin'):
+        assert {f'{op}<f32>', f'{op}<f32>/all', f'{op}<f32>/columns'} <= listed, op
+
+
 def every_kernel_of_the_ops_page_and_every_optimizer_step_is_measured():
     done = command('--build', BUILD, '--no-build', '--benchmark_list_tests')
     assert done.returncode == 0, done.stderr
@@ -410,6 +417,7 @@ TOOLS = [the_page_is_valid_and_needs_nothing_else, the_page_holds_every_kernel_o
 PROGRAMS = [unknown_targets_filters_and_sizes_say_what_there_is,
             one_file_holds_the_results_of_all_programs_and_their_roofs, targets_are_compared_in_alternating_rounds,
             every_entry_of_the_list_of_slower_targets_names_a_kernel,
+            scans_are_measured_along_the_last_the_only_and_the_first_axis,
             every_kernel_of_the_ops_page_and_every_optimizer_step_is_measured]
 
 for check in PROGRAMS if BUILD else TOOLS:
