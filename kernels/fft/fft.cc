@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 
 #include "kernels/common/chunks.h"
@@ -33,7 +34,10 @@ struct fft_rows {
     at_once = std::max<std::int64_t>(1, (std::int64_t{1} << 18) / each);
     products = saturated_product(rows, each);
   }
-  std::ptrdiff_t count() const { return static_cast<std::ptrdiff_t>(rows / at_once + (rows % at_once != 0)); }
+  std::ptrdiff_t count() const {
+    if (rows <= at_once) return 1;  // saves a division, which a short row feels
+    return static_cast<std::ptrdiff_t>(rows / at_once + (rows % at_once != 0));
+  }
   /// Calls body(row) for the rows of a chunk.
   template <class Body>
   void for_rows(std::ptrdiff_t chunk, const Body& body) const {
@@ -101,10 +105,13 @@ void TransformRows(const fft_geometry& g, const T* x, T* y) {
   const auto plan = plan_of_complex<T>(g.length, PlanLanes<T>());
   const fft_rows rows(g.rows, g.length);
   run_in_chunks(rows.count(), rows.products, [&](std::ptrdiff_t chunk) {
-    scratch<T> work(work_of(*plan));
+    // A block costs as much as a few hundred points.
+    alignas(64) T near[(std::size_t{1} << 14) / sizeof(T)];
+    scratch<T> far;
+    const std::int64_t count = work_of(*plan);
+    T* const work = count <= static_cast<std::int64_t>(std::size(near)) ? near : far.reach(count);
     rows.for_rows(chunk, [&](std::int64_t row) {
-      TransformRow<kInverse>(*plan, static_cast<T>(g.scale), x + row * 2 * g.length, y + row * 2 * g.length,
-                             work.data());
+      TransformRow<kInverse>(*plan, static_cast<T>(g.scale), x + row * 2 * g.length, y + row * 2 * g.length, work);
     });
   });
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <complex>
 #include <type_traits>
@@ -87,6 +88,18 @@ inline std::vector<int> radices_of(std::int64_t n) {
   return all;
 }
 
+// Longer rows are no faster with `pairs`, whose factors take twice the memory.
+inline constexpr std::int64_t longest_of_pairs = 8192;
+
+// The radices of a plan with `pairs`.
+inline std::vector<int> radices_of_pairs(std::int64_t n) {
+  std::vector<int> all = {8};
+  int twos = std::bit_width(static_cast<std::uint64_t>(n)) - 4;
+  for (; twos % 3 != 0; twos -= 2) all.push_back(4);
+  all.insert(all.end(), static_cast<std::size_t>(twos / 3), 8);
+  return all;
+}
+
 // Fills in factors in the order in which they are read, from `to` on; counts them only where that is null.
 template <class T>
 class factor_writer {
@@ -138,6 +151,25 @@ void write_by_groups(factor_writer<T>& to, fft_pass<T>& pass, const roots& w, st
   to.advance(product_of(2 * each, pass.groups));
 }
 
+// For each k vectors of `points` points, which are those of as many groups or of the same one.
+template <class T>
+void write_pairs(factor_writer<T>& to, fft_pass<T>& pass, const roots& w, std::int64_t unit, std::int64_t points,
+                 bool same) {
+  pass.factors = to.at();
+  const std::int64_t steps = same ? pass.groups : pass.groups / points;
+  std::int64_t at = 0;
+  for (std::int64_t step = 0; step < steps && to.fills(); ++step)
+    for (int k = 1; k < pass.radix; ++k, at += 4 * points)
+      for (std::int64_t i = 0; i < points; ++i) {
+        const number f = w.at((same ? step : step * points + i) * k * unit);
+        to.write(at + 2 * i, f.real());
+        to.write(at + 2 * i + 1, f.real());
+        to.write(at + 2 * (points + i), -f.imag());
+        to.write(at + 2 * (points + i) + 1, f.imag());
+      }
+  to.advance(product_of(4 * (pass.radix - 1), points, steps));
+}
+
 template <class T>
 void write_passes(fft_plan<T>& plan, const std::vector<int>& radices, const roots& w, std::int64_t lanes,
                   factor_writer<T>& to) {
@@ -149,20 +181,30 @@ void write_passes(fft_plan<T>& plan, const std::vector<int>& radices, const root
     pass = {.radix = radix, .groups = plan.length / before / radix, .before = before};
     const auto in_order = [](std::int64_t p) { return p; };
     const auto in_tiles = [&](std::int64_t i) { return group_in_tile(i, lanes); };
-    if (at == 0) write_by_points(to, pass, w, before, pass.groups, in_order);
-    else if (at == 1 && plan.tiled) write_by_points(to, pass, w, before, plan.length / radix, in_tiles);
-    else if (pass.groups > 1) write_by_groups(to, pass, w, before);
+    if (plan.pairs) {
+      constexpr std::int64_t block = 8 / static_cast<std::int64_t>(sizeof(T));
+      const std::int64_t points = std::min(lanes, static_cast<std::int64_t>(most_of_pairs<T>)) / 2;
+      if (pass.groups > 1) write_pairs(to, pass, w, before, at == 0 ? points : block, at > 0);
+    } else if (at == 0) {
+      write_by_points(to, pass, w, before, pass.groups, in_order);
+    } else if (at == 1 && plan.tiled) {
+      write_by_points(to, pass, w, before, plan.length / radix, in_tiles);
+    } else if (pass.groups > 1) {
+      write_by_groups(to, pass, w, before);
+    }
     before *= radix;
   }
 }
 
 template <class T>
 void make_passes(fft_plan<T>& plan, std::size_t lanes) {
-  const std::vector<int> radices = radices_of(plan.length);
+  plan.pairs = lanes * sizeof(T) >= 16 && std::has_single_bit(static_cast<std::uint64_t>(plan.length)) &&
+               plan.length >= 32 && plan.length <= longest_of_pairs;
+  const std::vector<int> radices = plan.pairs ? radices_of_pairs(plan.length) : radices_of(plan.length);
   const std::int64_t wide = static_cast<std::int64_t>(lanes);
   // Blocks are four floats; a tile is four vectors, of each of which the second pass reads four from places apart.
-  plan.tiled = sizeof(T) == 4 && (lanes == 4 || lanes == 8 || lanes == 16) && plan.length % (16 * wide) == 0 &&
-               radices.size() > 2 && radices[1] == 4;
+  plan.tiled = !plan.pairs && sizeof(T) == 4 && (lanes == 4 || lanes == 8 || lanes == 16) &&
+               plan.length % (16 * wide) == 0 && radices.size() > 2 && radices[1] == 4;
   const roots w(plan.length, sizeof(T) == 8);
   factor_writer<T> counted(nullptr);
   write_passes(plan, radices, w, wide, counted);
@@ -176,42 +218,59 @@ void make_passes(fft_plan<T>& plan, std::size_t lanes) {
 
 // ------------------------------------------------------------------------------------------ Bluestein
 
-// A transform of a power of two in place, in double precision (Cooley and Tukey 1965).
-inline void transform_in_place(number* x, std::size_t n) {
-  for (std::size_t i = 1, j = 0; i < n; ++i) {
-    std::size_t bit = n >> 1;
-    for (; j & bit; bit >>= 1) j ^= bit;
-    j ^= bit;
-    if (i < j) std::swap(x[i], x[j]);
+// The length of the convolution of n points: at least 2 n - 1, without prime factors above 5, the one whose passes read
+// the fewest points. Multiples of 16 fill vectors.
+inline std::int64_t convolution_length(std::int64_t n) {
+  const std::int64_t least = 2 * n - 1;
+  std::int64_t best = 0, fewest = most_size;
+  for (std::int64_t fives = 1; fives <= 125; fives *= 5)
+    for (std::int64_t odd = fives; odd <= 243 * fives; odd *= 3) {
+      std::int64_t length = 16 * odd;
+      while (length < least) length *= 2;
+      const bool pairs = std::has_single_bit(static_cast<std::uint64_t>(length)) && length <= longest_of_pairs;
+      const std::size_t passes = pairs ? radices_of_pairs(length).size() : radices_of(length).size();
+      const std::int64_t points = saturated_product(length, passes);
+      if (points < fewest) fewest = points, best = length;
+    }
+  return best;
+}
+
+// The transform of x in double precision by the passes of plan.h, of n points without prime factors above 5; it comes
+// back in x, and `room` has as many numbers.
+inline void transform_in_double(number* x, number* room, std::int64_t n, const number* w) {
+  number *from = x, *to = room;
+  std::int64_t before = 1;
+  for (const std::int64_t radix : radices_of(n)) {
+    const std::int64_t groups = n / before / radix;
+    for (std::int64_t p = 0; p < groups; ++p)
+      for (std::int64_t k = 0; k < radix; ++k)
+        for (std::int64_t q = 0; q < before; ++q) {
+          number sum = from[q + before * p];
+          for (std::int64_t j = 1; j < radix; ++j)
+            sum += times(from[q + before * (p + groups * j)], w[k * j % radix * (n / radix)]);
+          to[q + before * (radix * p + k)] = times(sum, w[k * p * before]);
+        }
+    before *= radix;
+    std::swap(from, to);
   }
-  scratch<number> room;
-  number* const w = room.reach(static_cast<std::int64_t>(n / 2));
-  for (std::size_t k = 0; k < n / 2; ++k)
-    w[k] = root_of_one(static_cast<std::int64_t>(k), static_cast<std::int64_t>(n));
-  for (std::size_t half = 1; half < n; half *= 2)
-    for (std::size_t from = 0; from < n; from += 2 * half)
-      for (std::size_t k = 0; k < half; ++k) {
-        const number a = x[from + k], b = times(x[from + k + half], w[k * (n / 2 / half)]);
-        x[from + k] = a + b;
-        x[from + k + half] = a - b;
-      }
+  if (from != x) std::copy_n(from, n, x);
 }
 
 template <class T>
 void make_chirp(fft_plan<T>& plan, std::size_t lanes) {
   const std::int64_t n = plan.length;
-  std::int64_t padded = 1;
-  while (padded < 2 * n - 1) padded *= 2;
+  const std::int64_t padded = convolution_length(n);
   const plan_in_use<T> inner = plan_of_complex<T>(padded, lanes);
-  plan.inner = inner.plan;
+  plan.inner = inner.kept.plan;
   const std::size_t numbers = extent(2, sum_of(n, padded)), own = extent(2, sum_of(n, padded), sizeof(T));
   const bytes_in_use making(own);
   plan.memory = std::make_unique<aligned_numbers<T>>(numbers);
   plan.bytes = own + inner->bytes;
   T *chirp = plan.memory->data(), *spectrum = chirp + 2 * n;
   scratch<number> room;
-  number* const b = room.reach(padded);
+  number *const b = room.reach(product_of(3, padded)), *const w = b + 2 * padded;
   std::fill_n(b, padded, number{});
+  for (std::int64_t k = 0; k < padded; ++k) w[k] = root_of_one(k, padded);
   std::int64_t square = 0;  // t^2 modulo 2 n, from the square before
   for (std::int64_t t = 0; t < n; ++t) {
     const number c = root_of_one(square, 2 * n);
@@ -220,7 +279,7 @@ void make_chirp(fft_plan<T>& plan, std::size_t lanes) {
     b[t] = b[(padded - t) % padded] = std::conj(c);
     square = (square + 2 * t + 1) % (2 * n);
   }
-  transform_in_place(b, static_cast<std::size_t>(padded));
+  transform_in_double(b, b + padded, padded, w);
   for (std::int64_t k = 0; k < padded; ++k) {
     const number s = b[k] / static_cast<double>(padded);
     spectrum[2 * k] = static_cast<T>(s.real());
@@ -249,7 +308,7 @@ std::shared_ptr<const fft_plan<T>> made_real(std::int64_t length, std::size_t la
   const auto plan = std::make_shared<fft_plan<T>>();
   plan->length = length;
   const plan_in_use<T> inner = plan_of_complex<T>(length / 2, lanes);
-  plan->inner = inner.plan;
+  plan->inner = inner.kept.plan;
   plan->turn_count = length / 4 + 1;
   const std::size_t numbers = extent(2, plan->turn_count), own = extent(2, plan->turn_count, sizeof(T));
   const bytes_in_use making(own);
@@ -265,35 +324,34 @@ std::shared_ptr<const fft_plan<T>> made_real(std::int64_t length, std::size_t la
   return plan;
 }
 
-// Plans that a thread keeps: a few, the last used first, of so many bytes together.
+// Plans that a thread keeps: a few, the last used first, of so many bytes together, and those in use.
 inline constexpr std::size_t most_plans = 16, most_bytes = std::size_t{1} << 25;
 
 template <class T>
 struct kept_plans {
-  struct kept {
-    std::size_t lanes;
-    bool real;
-    std::shared_ptr<const fft_plan<T>> plan;
-  };
-  std::vector<kept> all;
+  std::vector<std::unique_ptr<kept_plan<T>>> all;
 };
 
 template <class T>
-std::shared_ptr<const fft_plan<T>> plan_for(std::int64_t length, std::size_t lanes, bool real) {
+kept_plan<T>& plan_for(std::int64_t length, std::size_t lanes, bool real) {
+  std::vector<std::unique_ptr<kept_plan<T>>>& all = thread_object<kept_plans<T>>::get().all;
+  const auto same = [&](const std::unique_ptr<kept_plan<T>>& kept) {
+    return kept->plan->length == length && kept->lanes == lanes && kept->real == real;
+  };
+  if (!all.empty() && same(all.front())) return *all.front();
+  if (const auto found = std::find_if(all.begin(), all.end(), same); found != all.end()) {
+    std::rotate(all.begin(), found, found + 1);
+    return *all.front();
+  }
   if (length > longest) refuse_size();
-  std::vector<typename kept_plans<T>::kept>& all = thread_object<kept_plans<T>>::get().all;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (all[i].plan->length == length && all[i].lanes == lanes && all[i].real == real) {
-      std::rotate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i),
-                  all.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-      return all.front().plan;
-    }
-  const auto plan = real ? made_real<T>(length, lanes) : made_complex<T>(length, lanes);
-  all.insert(all.begin(), {lanes, real, plan});
+  auto plan = real ? made_real<T>(length, lanes) : made_complex<T>(length, lanes);
+  all.insert(all.begin(), std::make_unique<kept_plan<T>>(lanes, real, std::move(plan)));
   std::size_t bytes = 0, count = 0;
-  while (count < all.size() && count < most_plans && (bytes += all[count].plan->bytes) <= most_bytes) ++count;
-  all.erase(all.begin() + static_cast<std::ptrdiff_t>(count), all.end());
-  return plan;
+  std::erase_if(all, [&](const std::unique_ptr<kept_plan<T>>& kept) {
+    bytes += kept->plan->bytes;
+    return count++ > 0 && (count > most_plans || bytes > most_bytes) && kept->users == 0;
+  });
+  return *all.front();
 }
 
 }  // namespace fft_plans

@@ -17,6 +17,7 @@
 #include "hwy/highway.h"
 #include "kernels/common/vectors-inl.h"
 #include "kernels/fft/butterflies-inl.h"
+#include "kernels/fft/pairs-inl.h"
 #include "kernels/fft/plan.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -272,6 +273,7 @@ HWY_INLINE void WithRadix(int radix, const F& f) {
 /// `work` has room for work_of_passes(plan) numbers.
 template <bool kInverse, class T>
 void RunPasses(const fft_plan<T>& plan, T scale, const T* x, T* y, T* work) {
+  if (plan.pairs) return RunPairsPasses<kInverse>(plan, scale, x, y, work);
   const std::int64_t n = plan.length, imag = parts_apart<T>(n);
   if (n == 1) {
     y[0] = x[0] * scale;

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <new>
-#include <utility>
 
 #include "kernels/common/in_use.h"
 #include "kernels/common/sizes.h"
@@ -23,9 +22,14 @@ struct fft_pass {
   std::int64_t groups = 0, before = 0;
   /// The powers of w. For a middle pass: real and imaginary part for each p and each k from 1 on. For the first one and
   /// a tiled second one: for each k from 1 on all real parts, then all imaginary parts, in the order of the points
-  /// read.
+  /// read. In a plan with `pairs` a factor is a vector with its real part in all lanes, and one with its imaginary
+  /// part, negated in even lanes. The first pass has these vectors for each k from 1 on, once for each vector that it
+  /// reads. A middle pass has blocks of 16 bytes of them for each p and each k.
   const T* factors = nullptr;
 };
+
+/// Numbers in the longest vectors of a plan with `pairs`: two blocks of 16 bytes.
+template <class T> inline constexpr std::size_t most_of_pairs = 32 / sizeof(T);
 
 /// Numbers on lines of the cache.
 template <class T>
@@ -54,6 +58,8 @@ struct fft_plan {
   /// The first two passes have radix 4, and what is between them is not in order: in each tile of four vectors of
   /// `lanes` points, blocks of four points of vector c of the tile are those of group c of each block.
   bool tiled = false;
+  /// Parts stay in pairs between passes. The radices are 8, which is the first one, and 4.
+  bool pairs = false;
 
   /// Other lengths (Bluestein 1970): chirp[t] = exp(-pi i t^2 / length); the transform is chirp times the convolution
   /// of chirp times x with the conjugate of chirp, which a transform of `inner->length` points computes. `spectrum` is
@@ -77,18 +83,31 @@ constexpr std::int64_t parts_apart(std::int64_t n) {
 /// Numbers that passes need next to operand and result: points twice, each pass from one place to the other.
 template <class T>
 std::int64_t work_of_passes(const fft_plan<T>& plan) {
+  if (plan.pairs) return product_of(2, plan.length);  // the other place is the result's
   return product_of(4, parts_apart<T>(plan.length));
 }
 
-/// A plan while a call uses it: its tables count under the memory limit.
+/// A plan that a thread keeps. `users` are calls of this thread which run by it, so that no count is shared.
+template <class T>
+struct kept_plan {
+  std::size_t lanes;
+  bool real;
+  std::shared_ptr<const fft_plan<T>> plan;
+  int users = 0;
+};
+
+/// A plan while a call uses it: it is kept, and its tables count under the memory limit.
 template <class T>
 struct plan_in_use {
-  explicit plan_in_use(std::shared_ptr<const fft_plan<T>> used) : plan(std::move(used)), counted(plan->bytes) {}
-  const fft_plan<T>& operator*() const { return *plan; }
-  const fft_plan<T>* operator->() const { return plan.get(); }
+  explicit plan_in_use(kept_plan<T>& used) : counted(used.plan->bytes), kept(used) { ++kept.users; }
+  plan_in_use(const plan_in_use&) = delete;
+  plan_in_use& operator=(const plan_in_use&) = delete;
+  ~plan_in_use() { --kept.users; }
+  const fft_plan<T>& operator*() const { return *kept.plan; }
+  const fft_plan<T>* operator->() const { return kept.plan.get(); }
 
-  std::shared_ptr<const fft_plan<T>> plan;
   bytes_in_use counted;
+  kept_plan<T>& kept;
 };
 
 /// The plan of complex transforms of that many points with vectors of `lanes` elements, and that of real ones of an
