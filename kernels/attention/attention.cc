@@ -299,7 +299,7 @@ struct pulled {
 };
 
 // Queries and keys that a part of the gradient takes, and the results that it adds to. Both ranges are whole blocks, so
-// that a result has the same bits in any part that has all of its terms.
+// that a result is bitwise identical in any part that has all of its terms.
 struct pulled_part {
   std::ptrdiff_t row, rows, key, keys;
   bool to_query, to_keys;
