@@ -239,7 +239,7 @@ struct view {
   dtype type = dtype::float32;
 };
 
-/// Results of a shape rule that the launcher of its calling convention needs too: at most one of these.
+/// Results of a shape rule that the launcher needs too. At most one of them is set.
 struct resolved_geometry {
   enum class kind : std::uint8_t { none, window, volume, axes, axis, begin, permutation };
   /// An axis, counted from the front; the leading axes that both operands of a look-up have in common.

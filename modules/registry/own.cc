@@ -253,42 +253,42 @@ std::span<T> elements_out(const launch_call& c, int k = 0) {
 
 // ------------------------------------------------------------------------------------------ the op
 
-/// It has a row.
+/// The op has a row.
 template <class Op>
 concept has_own_row = requires { requires std::same_as<std::remove_cvref_t<decltype(Op::row)>, op_row>; };
-/// Its row has a name, a line of documentation, a shape rule and a launcher. Without a launcher all kernels are
+/// The op's row has a name, a line of documentation, a shape rule and a launcher. Without a launcher all kernels are
 /// on_call.
 template <class Op>
 concept row_is_whole = !Op::row.name.empty() && !Op::row.doc.empty() && Op::row.infer != nullptr &&
                        (Op::row.has_launcher() || detail::needs_no_launcher<Op>());
-/// Its attributes are such that calls can give them.
+/// Calls can give the op's attributes: their declarations have no fault.
 template <class Op>
 concept attributes_are_sound = attrs_are_sound(Op::row.attrs);
-/// It has a list of kernels.
+/// The op has a list of kernels.
 template <class Op>
 concept has_own_kernels = requires { detail::dtypes_of(Op::kernels); };
-/// Every dtype that its row accepts has a kernel.
+/// The op has a kernel for every dtype that its row accepts.
 template <class Op>
 concept kernels_cover_row = [] {
   const dtype_set there = detail::dtypes_of(Op::kernels), asked = detail::asked_of(Op::row, there);
   return (there & asked) == asked;
 }();
-/// No dtype has two.
+/// The op has at most one kernel per dtype.
 template <class Op>
 concept kernels_are_single = detail::one_a_dtype(Op::kernels);
-/// Its kernels take what the row's launcher hands over.
+/// The op's kernels take the geometry that the row's launcher makes.
 template <class Op>
 concept kernels_fit_launcher = detail::fit_launcher(Op::kernels, Op::row);
-/// A kernel per element takes all attributes of the row.
+/// The op's kernels per element take all attributes of the row.
 template <class Op>
 concept kernels_take_attributes = detail::take_attributes(Op::kernels, Op::row.attrs.size());
-/// It has a gradient rule.
+/// The op has a gradient rule.
 template <class Op>
 concept has_own_gradient = requires { Op::gradient; };
-/// It has a gradient rule, or its row says why there is none; not both.
+/// The op has a gradient rule, or its row says why there is none, but not both.
 template <class Op>
 concept gradient_is_stated = has_own_gradient<Op> != !Op::row.no_gradient.empty();
-/// Its rule has a part for each operand.
+/// The op's rule has a part for each operand.
 template <class Op>
 concept rule_has_all_parts = detail::rule_size<std::remove_cvref_t<decltype(Op::gradient)>> == Op::row.operands.size();
 

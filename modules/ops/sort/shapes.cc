@@ -19,7 +19,7 @@ constexpr void check_places(const inference& call, std::int64_t size) {
     call.refuse("an axis of size " + std::to_string(size), "at most 2^31 - 1 elements to index by int32");
 }
 
-/// ArgSort: a place for every element of x. A scalar has one place, 0.
+/// ArgSort: an int32 index for every element of x. A scalar has the index 0.
 export constexpr void arg_sort(inference& call) {
   const int axis = resolve_axis_along(call);
   if (axis >= 0) check_places(call, call.in[0].dims[axis]);

@@ -106,7 +106,7 @@ export constexpr void volume_pool_grad(inference& call) {
   call.give(call.in[1].dims);
 }
 
-/// source and x, both volumes, give a value per window.
+/// The adjoint of a pooling's gradient: source and x, both volumes, give a value per window.
 export constexpr void volume_pool_gather(inference& call) {
   if (!(call.in[0].dims == call.in[1].dims))
     call.refuse("shapes " + to_string(call.in[0].dims) + " and " + to_string(call.in[1].dims), "equal shapes");

@@ -223,7 +223,7 @@ export constexpr void pool_grad(inference& call) {
   call.give(call.in[1].dims);
 }
 
-/// source and x, both images, give a value per window.
+/// The adjoint of a pooling's gradient: source and x, both images, give a value per window.
 export constexpr void pool_gather(inference& call) {
   if (!(call.in[0].dims == call.in[1].dims))
     call.refuse("shapes " + to_string(call.in[0].dims) + " and " + to_string(call.in[1].dims), "equal shapes");
