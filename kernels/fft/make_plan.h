@@ -88,8 +88,10 @@ inline std::vector<int> radices_of(std::int64_t n) {
   return all;
 }
 
-// Longer rows are no faster with `pairs`, whose factors take twice the memory.
-inline constexpr std::int64_t longest_of_pairs = 8192;
+// Lengths that have plans with `pairs`. Longer rows are no faster so, as the factors take twice the memory.
+inline bool has_pairs(std::int64_t n) {
+  return n >= 32 && n <= 8192 && std::has_single_bit(static_cast<std::uint64_t>(n));
+}
 
 // The radices of a plan with `pairs`.
 inline std::vector<int> radices_of_pairs(std::int64_t n) {
@@ -198,8 +200,7 @@ void write_passes(fft_plan<T>& plan, const std::vector<int>& radices, const root
 
 template <class T>
 void make_passes(fft_plan<T>& plan, std::size_t lanes) {
-  plan.pairs = lanes * sizeof(T) >= 16 && std::has_single_bit(static_cast<std::uint64_t>(plan.length)) &&
-               plan.length >= 32 && plan.length <= longest_of_pairs;
+  plan.pairs = lanes * sizeof(T) >= 16 && has_pairs(plan.length);
   const std::vector<int> radices = plan.pairs ? radices_of_pairs(plan.length) : radices_of(plan.length);
   const std::int64_t wide = static_cast<std::int64_t>(lanes);
   // Blocks are four floats; a tile is four vectors, of each of which the second pass reads four from places apart.
@@ -227,8 +228,7 @@ inline std::int64_t convolution_length(std::int64_t n) {
     for (std::int64_t odd = fives; odd <= 243 * fives; odd *= 3) {
       std::int64_t length = 16 * odd;
       while (length < least) length *= 2;
-      const bool pairs = std::has_single_bit(static_cast<std::uint64_t>(length)) && length <= longest_of_pairs;
-      const std::size_t passes = pairs ? radices_of_pairs(length).size() : radices_of(length).size();
+      const std::size_t passes = has_pairs(length) ? radices_of_pairs(length).size() : radices_of(length).size();
       const std::int64_t points = saturated_product(length, passes);
       if (points < fewest) fewest = points, best = length;
     }
