@@ -2,7 +2,7 @@
 // Gradient rules of attention. With scores s, weights w = exp(s - log_sum) and products p = dy value^T, the gradient of
 // the scores is ds = w (p - delta), where delta is the sum of dy * y over a row, less the gradient of log_sum.
 // ScaledDotProductAttentionGrad computes the gradients of query, key and value block by block. The other rules, of the
-// bias and of the second order, compose ops and take matrices of scores.
+// bias and of the second order, compose ops and take matrices of scores. They compute half precision in float32.
 module;
 #include "kernels/common/abi.h"
 export module kerngrad:grads_attention;
@@ -44,12 +44,15 @@ tensor part_of_pull(const C& c, const tensor& all, const shape& rows, int i) {
   }
 }
 
+/// x in float32 if it is half precision. The library's kernels save float32, but a registered kernel may take halves.
+inline tensor widened(const tensor& x) { return cast(x, promote(x.type(), dtype::float32)); }
+
 /// exp(score - log_sum). Masks are operands `bias` and `bias` + 1.
 template <class C>
 tensor attention_weights(const C& c, const tensor& log_sum, int bias) {
   constexpr double none = -std::numeric_limits<double>::infinity();
-  tensor scores = matmul(c.in(0) * c.template attr<"scale">().as_number(), c.in(1), false, true);
-  if (c.in(bias).defined()) scores = scores + c.in(bias);
+  tensor scores = matmul(widened(c.in(0)) * c.template attr<"scale">().as_number(), widened(c.in(1)), false, true);
+  if (c.in(bias).defined()) scores = scores + widened(c.in(bias));
   if (c.in(bias + 1).defined()) scores = where(c.in(bias + 1), scores, none);
   if (c.template attr<"causal">().as_bool()) {
     const auto indices = [&](int axis_from_end) {
@@ -57,13 +60,13 @@ tensor attention_weights(const C& c, const tensor& log_sum, int bias) {
     };
     scores = where(indices(1) > on_rows(indices(2)), none, scores);
   }
-  return exp(scores - on_rows(log_sum));
+  return exp(scores - on_rows(widened(log_sum)));
 }
 
 // ------------------------------------------------------------------------------------------ first order
 
 inline constexpr auto attention_delta = [](const auto& c) {
-  return c.template once<1>([&] { return sum(c.dy(0) * c.out(0), -1) - c.dy(1); });
+  return c.template once<1>([&] { return sum(widened(c.dy(0)) * c.out(0), -1) - c.dy(1); });
 };
 inline constexpr auto attention_pull = [](const auto& c) {
   return c.template once<0>([&] {
@@ -76,7 +79,7 @@ template <int I>
 inline constexpr auto attention_to =
     [](const auto& c) { return c.reduced(I, part_of_pull(c, attention_pull(c), c.out(1).dims(), I)); };
 inline constexpr auto attention_to_bias = [](const auto& c) {
-  const tensor products = matmul(c.dy(0), c.in(2), false, true);
+  const tensor products = matmul(widened(c.dy(0)), widened(c.in(2)), false, true);
   return c.reduced(3, attention_weights(c, c.out(1), 3) * (products - on_rows(attention_delta(c))));
 };
 
@@ -88,33 +91,34 @@ inline constexpr auto weights_again = [](const auto& c) {
   return c.template once<0>([&] { return attention_weights(c, c.in(3), 6); });
 };
 inline constexpr auto centred_products = [](const auto& c) {
-  return matmul(c.in(5), c.in(2), false, true) - on_rows(c.in(4));
+  return matmul(widened(c.in(5)), widened(c.in(2)), false, true) - on_rows(c.in(4));
 };
 inline constexpr auto scale_of = [](const auto& c) { return c.template attr<"scale">().as_number(); };
 template <int I>
-inline constexpr auto pull_of = [](const auto& c) { return part_of_pull(c, c.dy(), c.dims(3), I); };
+inline constexpr auto pull_of = [](const auto& c) { return part_of_pull(c, widened(c.dy()), c.dims(3), I); };
 inline constexpr auto to_slopes = [](const auto& c) {
-  return (matmul(pull_of<0>(c), c.in(1), false, true) + matmul(c.in(0), pull_of<1>(c), false, true)) * scale_of(c);
+  const tensor of_query = matmul(pull_of<0>(c), widened(c.in(1)), false, true);
+  return (of_query + matmul(widened(c.in(0)), pull_of<1>(c), false, true)) * scale_of(c);
 };
 inline constexpr auto to_products = [](const auto& c) { return to_slopes(c) * weights_again(c); };
 inline constexpr auto to_scores = [](const auto& c) {
   return c.template once<1>([&] {
-    const tensor to_weights = matmul(c.in(5), pull_of<2>(c), false, true) + to_slopes(c) * centred_products(c);
+    const tensor to_weights = matmul(widened(c.in(5)), pull_of<2>(c), false, true) + to_slopes(c) * centred_products(c);
     return weights_again(c) * to_weights;
   });
 };
 
 inline constexpr auto again_to_query = [](const auto& c) {
   const tensor slopes = weights_again(c) * centred_products(c);
-  return c.reduced(0, (matmul(slopes, pull_of<1>(c)) + matmul(to_scores(c), c.in(1))) * scale_of(c));
+  return c.reduced(0, (matmul(slopes, pull_of<1>(c)) + matmul(to_scores(c), widened(c.in(1)))) * scale_of(c));
 };
 inline constexpr auto again_to_key = [](const auto& c) {
   const tensor slopes = weights_again(c) * centred_products(c);
-  const tensor both = transposed_product(slopes, pull_of<0>(c)) + transposed_product(to_scores(c), c.in(0));
+  const tensor both = transposed_product(slopes, pull_of<0>(c)) + transposed_product(to_scores(c), widened(c.in(0)));
   return c.reduced(1, both * scale_of(c));
 };
 inline constexpr auto again_to_dy = [](const auto& c) {
-  return matmul(weights_again(c), pull_of<2>(c)) + matmul(to_products(c), c.in(2));
+  return matmul(weights_again(c), pull_of<2>(c)) + matmul(to_products(c), widened(c.in(2)));
 };
 
 inline constexpr kept attention_values = keep::all_in | keep::out0 | keep::out1;
@@ -125,7 +129,8 @@ inline constexpr auto attention_rules = family_rules(std::tuple{
                                       constant_operand()),
     rule<"ScaledDotProductAttentionGrad">(
         wrt(keep::all_in, again_to_query), wrt(keep::all_in, again_to_key),
-        wrt(keep::all_in, [](const auto& c) { return c.reduced(2, transposed_product(to_products(c), c.in(5))); }),
+        wrt(keep::all_in,
+            [](const auto& c) { return c.reduced(2, transposed_product(to_products(c), widened(c.in(5)))); }),
         wrt(keep::all_in, [](const auto& c) { return -sum(to_scores(c), -1); }),
         wrt(keep::all_in, [](const auto& c) { return -sum(to_products(c), -1); }), wrt(keep::all_in, again_to_dy),
         wrt(keep::all_in, [](const auto& c) { return c.reduced(6, to_scores(c)); }), constant_operand()),

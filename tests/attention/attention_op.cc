@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "tests/support/refusal.h"
@@ -96,6 +97,73 @@ TEST(attention_op, has_gradients_of_both_results_to_the_second_order) {
         },
         xs);
     EXPECT_TRUE(found) << found;
+  }
+}
+
+// Pairs of keys with scores of hundreds that differ by less than one, which half precision does not tell apart.
+TEST(attention_op, computes_gradients_of_half_precision_in_float32) {
+  const tensor keys = uniform({20, 16}, 2) * 3;
+  const std::vector<tensor> drawn = {uniform({6, 16}, 1) * 3, kg::concat({keys, keys + uniform({20, 16}, 7) * 0.02}, 0),
+                                     uniform({40, 4}, 3), uniform({6, 40}, 4)};
+  const tensor weights = uniform({6, 4}, 5), directions = uniform({6, 16}, 6);
+  const auto value = [&](std::span<const tensor> x) {
+    const auto both = kg::call<"ScaledDotProductAttention">(x[0], x[1], x[2], x[3], tensor(), attr<"causal">(false),
+                                                            attr<"scale">(8.));
+    return kg::sum(kg::cast(both[0], kg::dtype::float64) * weights);
+  };
+  for (const auto& [type, unit] : {std::pair{kg::dtype::float16, 0x1p-11}, {kg::dtype::bfloat16, 0x1p-8}}) {
+    std::vector<tensor> narrow, wide;
+    for (const tensor& one : drawn) {
+      narrow.push_back(kg::cast(one, type));
+      wide.push_back(kg::cast(narrow.back(), kg::dtype::float64));
+    }
+    const auto to_bias = [&](const std::vector<tensor>& x) {
+      return kg::grad([&](const tensor& bias) { return value(std::array{x[0], x[1], x[2], bias}); })(x[3]);
+    };
+    const auto to_key_of_query = [&](const std::vector<tensor>& x) {
+      return kg::grad([&](const tensor& key) {
+        const tensor to_query =
+            kg::grad([&](const tensor& query) { return value(std::array{query, key, x[2], x[3]}); })(x[0]);
+        return kg::sum(kg::cast(to_query, kg::dtype::float64) * directions);
+      })(x[1]);
+    };
+    const auto expect_near = [&](const char* order, const tensor& got, const tensor& wanted, double units) {
+      EXPECT_EQ(got.type(), type) << order;
+      const double most = kg::max(kg::abs(wanted)).item(),
+                   error = kg::max(kg::abs(kg::cast(got, kg::dtype::float64) - wanted)).item();
+      EXPECT_LE(error, units * unit * most) << order << " in " << type << ": " << error / unit / most << " units";
+    };
+    expect_near("first order", to_bias(narrow), to_bias(wide), 4);
+    expect_near("second order", to_key_of_query(narrow), to_key_of_query(wide), 8);
+  }
+}
+
+// exp(score) overflows and log_sum has an error of eps * 3000.
+TEST(attention_op, has_gradients_at_scores_of_thousands) {
+  const tensor q = uniform({6, 4}, 1) * 60, k = uniform({9, 4}, 2) * 100, v = uniform({9, 3}, 3),
+               w = uniform({6, 3}, 4);
+  const tensor ends = kg::matmul(q, k, false, true) * 0.5;
+  ASSERT_GT(kg::max(ends).item(), 3000);
+  ASSERT_LT(kg::min(ends).item(), -3000);
+  const auto gradients = [&](const auto& attention, kg::dtype type, kg::dtype computed) {
+    const auto rounded = [&](const tensor& x) { return kg::cast(kg::cast(x, type), computed); };
+    return kg::value_and_grads([&](const tensor& a, const tensor& b, const tensor& c) {
+             return kg::sum(attention(a, b, c) * kg::cast(w, computed));
+           })(rounded(q), rounded(k), rounded(v))
+        .grads;
+  };
+  const auto composed = [](const tensor& a, const tensor& b, const tensor& c) {
+    return kg::matmul(kg::softmax(kg::matmul(a, b, false, true) * 0.5), c);
+  };
+  const auto op = [](const tensor& a, const tensor& b, const tensor& c) { return attended(a, b, c)[0]; };
+  for (const auto& [type, eps] : {std::pair{kg::dtype::float32, 0x1p-23}, {kg::dtype::float64, 0x1p-52}}) {
+    const auto got = gradients(op, type, type), wanted = gradients(composed, type, kg::dtype::float64);
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      ASSERT_TRUE(kg::all(kg::is_finite(got[i])).item()) << i;
+      const double most = kg::max(kg::abs(wanted[i])).item(),
+                   error = kg::max(kg::abs(kg::cast(got[i], kg::dtype::float64) - wanted[i])).item();
+      EXPECT_LE(error, 16 * eps * 6000 * std::max(most, 1.0)) << i << " of " << type;
+    }
   }
 }
 
