@@ -75,12 +75,26 @@ inline rows_view rows_of(const shape& dims, const shape& kept) {
 /// The dtype that running products are carried in, which hold the products of more elements than the operand's.
 inline dtype carried_in(dtype type) { return promote(type, dtype::float64); }
 
+/// True for rows of finite numbers, complex ones too.
+template <class V>
+auto finite_rows(const V& rows) {
+  return all(rows - rows == 0, 1, true);
+}
+
+/// Products, and 0 for those that are NaN although a factor is `certainly` 0: the product of the others overflowed.
+template <class V, class B>
+V cleared(const V& product, const B& certainly) {
+  return where(logical_and(product != product, certainly), zeros(shape{}, product.type()), product);
+}
+
 /// The conjugate product of the others, for every element: of those before it and of those behind it. Linear in the
 /// number of elements, exact with zeros among them, and right at every order.
 inline constexpr auto others = [](const auto& x, const shape& dims, const attr_value& reduced) {
   const rows_view view = rows_of(dims, kept_dims(dims, reduced));
   const auto rows = cast(reshape(transpose(x, view.perm), shape{view.rows, view.count}), carried_in(x.type()));
-  const auto product = cumprod(rows, 1, true) * cumprod(rows, 1, true, true);
+  const auto zero = cast(rows == 0, dtype::int32);
+  const auto has_zero = logical_and(sum(zero, 1, true) > zero, finite_rows(rows));
+  const auto product = cleared(cumprod(rows, 1, true) * cumprod(rows, 1, true, true), has_zero);
   return conj(cast(transpose(reshape(product, view.moved), view.inverse), x.type()));
 };
 
@@ -94,14 +108,18 @@ V columns_from(const V& v, std::int64_t begin) {
   return slice(v, {0, begin}, {v.dims()[0], v.dims()[1] - begin});
 }
 
-/// For rows v[0 .. n) and a[0 .. n - 1): the s with s[i] = v[i] + a[i] s[i + 1] and s[n - 1] = v[n - 1]. Each step
-/// doubles the number of terms that s[i] has.
-template <class V>
-V recurrence_from_last(V a, V v) {
+/// For rows v[0 .. n) and x[0 .. n): the s with s[i] = v[i] + x[i + 1] s[i + 1] and s[n - 1] = v[n - 1]. Each step
+/// doubles the number of terms that s[i] has. `zeros_to` counts the zeros of x up to i in `finite` rows.
+template <class V, class Z, class B>
+V recurrence_from_last(const V& x, V v, const Z& zeros_to, const B& finite) {
   const std::int64_t count = v.dims()[1];
+  V a = columns_from(x, 1);  // the products of x[i + 1 .. i + terms]
   for (std::int64_t terms = 1; terms < count; terms *= 2) {
     const std::int64_t left = count - terms;
-    v = concat({first_columns(v, left) + a * columns_from(v, terms), columns_from(v, left)}, 1);
+    const auto later = columns_from(v, terms);
+    const auto zero = logical_or(columns_from(zeros_to, terms) > first_columns(zeros_to, left), later == 0);
+    const auto more = cleared(a * later, logical_and(zero, finite));
+    v = concat({first_columns(v, left) + more, columns_from(v, left)}, 1);
     if (left > terms) a = first_columns(a, left - terms) * columns_from(a, terms);
   }
   return v;
@@ -122,8 +140,10 @@ inline constexpr auto running_others = [](const auto& c) {
   const auto x = conj(in_rows(c.in(0))), dy = in_rows(c.dy());
   // The first result of an exclusive walk depends on no element, and the last element takes part in no result.
   const auto none = zeros(shape{view.rows, 1}, dy.type());
-  const auto sums = recurrence_from_last(columns_from(x, 1), exclusive ? concat({columns_from(dy, 1), none}, 1) : dy);
-  const auto dx = cumprod(x, 1, true) * sums;
+  const auto zero = cast(x == 0, dtype::int32), zeros_to = cumsum(zero, 1);
+  const auto finite = logical_and(finite_rows(x), finite_rows(dy));
+  const auto sums = recurrence_from_last(x, exclusive ? concat({columns_from(dy, 1), none}, 1) : dy, zeros_to, finite);
+  const auto dx = cleared(cumprod(x, 1, true) * sums, logical_and(logical_or(zeros_to > zero, sums == 0), finite));
   const auto in_order = cast(reversed ? reverse(dx, 1) : dx, c.type(0));
   return transpose(reshape(in_order, view.moved), view.inverse);
 };

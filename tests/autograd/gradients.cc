@@ -2,6 +2,8 @@
 // Gradients of chains of ops against differences. Every op's own rule is checked in every_op.cc.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -43,6 +45,50 @@ TEST(gradients, of_products_are_right_where_products_of_some_leave_the_range_of_
   const std::vector<double> wanted = {1e30, 1e30, 1e-30, 1e-30};
   const std::vector<double> got = kg::grad([](const kg::tensor& v) { return kg::prod(v); })(x).to_doubles();
   for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i] / wanted[i], 1, 1e-6) << i;
+}
+
+// Elements, and the gradients of their product and of the sum of their running products.
+struct overflowing {
+  std::vector<double> x, of_product, of_running;
+};
+
+TEST(gradients, of_products_are_no_nan_where_a_partial_product_overflows_next_to_a_zero) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const overflowing cases[] = {
+      {{0, 1, 1e200, 1e200}, {infinity, 0, 0, 0}, {infinity, 0, 0, 0}},
+      {{1, 0, 1e200, 1e200}, {0, infinity, 0, 0}, {1, infinity, 0, 0}},
+      {{0, 0, 1e200, 1e200}, {0, 0, 0, 0}, {1, 0, 0, 0}},
+      {{0, 1e200, 1e200, 0}, {0, 0, 0, 0}, {infinity, 0, 0, 0}},
+      {{0, 1e-100, 1e200, 1e-100}, {1, 0, 0, 0}, {1e100 + 2, 0, 0, 0}},
+  };
+  const auto flipped = [](const std::vector<double>& v) { return std::vector<double>(v.rbegin(), v.rend()); };
+  const auto product = kg::grad([](const kg::tensor& v) { return kg::prod(v); });
+  const auto running = kg::grad([](const kg::tensor& v) { return kg::sum(kg::cumprod(v)); });
+  const auto reversed = kg::grad([](const kg::tensor& v) { return kg::sum(kg::cumprod(v, 0, false, true)); });
+  for (const overflowing& of : cases) {
+    const kg::tensor x(of.x);
+    EXPECT_EQ(product(x).to_doubles(), of.of_product) << x;
+    EXPECT_EQ(running(x).to_doubles(), of.of_running) << x;
+    EXPECT_EQ(reversed(kg::tensor(flipped(of.x))).to_doubles(), flipped(of.of_running)) << x;
+    if (of.x[2] < 1e200) continue;
+    std::vector<float> narrow;  // nine times as many overflow the double precision that float32 is computed in
+    for (const double one : of.x)
+      narrow.insert(narrow.end(), one > 1 ? 9 : 1, one > 1 ? 1e38F : static_cast<float>(one));
+    const std::vector<double> got = product(kg::tensor(narrow)).to_doubles();
+    EXPECT_EQ(std::ranges::count_if(got, [](double one) { return std::isnan(one); }), 0) << kg::tensor(narrow);
+  }
+}
+
+TEST(gradients, of_running_products_pass_by_products_that_overflow_without_a_weight) {
+  const kg::tensor x{1e200, 1e200, 1e200, 1e200};
+  const kg::tensor got = kg::grad([](const kg::tensor& v) { return kg::cumprod(v)(0); })(x);
+  EXPECT_EQ(got.to_doubles(), (std::vector<double>{1, 0, 0, 0}));
+}
+
+TEST(gradients, of_products_keep_the_nan_of_zero_times_an_infinite_element) {
+  const kg::tensor x{0., std::numeric_limits<double>::infinity(), 2.};
+  const std::vector<double> got = kg::grad([](const kg::tensor& v) { return kg::prod(v); })(x).to_doubles();
+  EXPECT_TRUE(std::isnan(got[2])) << got[2];
 }
 
 TEST(gradients, go_through_a_network_with_a_comparison_and_a_cast_on_the_path) {
