@@ -2,6 +2,7 @@
 // The op of attention next to a composition of products and softmax. tests/composed/attention.cc has the function.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
