@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The doors: which format a name means, what it can hold.
+// Load, save and decode: the format that a name means, and the tensors that it can hold.
 module;
 #include <algorithm>
 #include <cstddef>

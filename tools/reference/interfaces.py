@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exports of the interface units, with signatures and docstrings, read from their sources.
 
-The sources are formatted by clang-format and hold to the house's conventions, which is what makes this small: `///`
-lines before a declaration are its docstring, a declaration that follows at once belongs to it when it has the same name
+The sources are formatted by clang-format and follow the project's conventions, which keeps this short: `///` lines
+before a declaration are its docstring, a declaration that follows at once belongs to it when it has the same name
 or none of its own.
 """
 import dataclasses

@@ -30,12 +30,12 @@ ROOMS = {'core': 'Errors, dtypes, shapes, attributes, stops', 'tensor': 'Tensors
          'graph': 'Graph models: kerngrad.graph',
          'linalg': 'Linear algebra: kerngrad.linalg', 'mpi': 'Several processes: kerngrad.mpi',
          'regex': 'Regular expressions: kerngrad.regex', 'testkit': 'Tests of ops: kerngrad.testkit',
-         'registry': 'Registered kernels, backends, ops of your own', 'packs': 'Kernel packs',
+         'registry': 'Registered kernels, backends, custom ops', 'packs': 'Kernel packs',
          'ops': 'Rows, tables, audit', 'shapes': 'Shape rules'}
 GROUPS = {'Tensors and calls': ['core', 'tensor', 'engine', 'threads'], 'Ops': [], 'Functions made of ops': [],
           'Gradients and fusion': ['autograd', 'fuse'],
           'Around programs': ['io', 'graph', 'linalg', 'mpi', 'regex', 'testkit', 'observe'],
-          'Ops, kernels and backends of your own': ['registry', 'packs', 'ops', 'shapes']}
+          'Custom ops, kernels and backends': ['registry', 'packs', 'ops', 'shapes']}
 EXAMPLE = re.compile(r'^```cpp\n(.*?)^```\n(?:\n?<!-- .*? -->\n)?\n?```text\n(.*?)^```\n', re.MULTILINE | re.DOTALL)
 LONGEST_EXAMPLE = 24
 MOST_USERS = 8  # that the entry of a type names
@@ -281,9 +281,9 @@ class Reference:
 
 def index(written):
     """The first page, of the texts of the others by (group, page)."""
-    lines = ['# Reference', 'Every exported function and type, made of the interfaces, their docstrings and the rows '
-             'of ops. What is said of an op holds for each of the doors to it, but for what its typed name says of '
-             'itself; [dtypes.md](../dtypes.md) says how dtypes mix, [ops.md](../ops.md) has all ops in tables.']
+    lines = ['# Reference', 'Every exported function and type, made from the interfaces, their docstrings and the rows '
+             'of ops. Facts about an op hold for all three APIs. Docstrings describe its typed name. '
+             '[Dtypes](../dtypes.md) explains how dtypes mix, and [all ops](../ops.md) has all ops in tables.']
     for group in GROUPS:
         names = [name for of, name in written if of == group]
         table = ['| page | names |', '| --- | --- |']
