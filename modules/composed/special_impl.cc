@@ -79,10 +79,8 @@ tensor mish(const tensor& given) {
   constexpr composed call{"mish"};
   call.given("x", given);
   const tensor x = detail::widened(given);
-  // tanh(log(1 + e)) = n / (n + 2) with n = e (e + 2). From 20 on the quotient is 1 in float64 as well.
-  const tensor e = exp(minimum(x, 20));
-  const tensor n = e * (e + 2);
-  return detail::narrowed(x * (n / (n + 2)), given.type());
+  // The quotient n / (n + 2) with n = e^x (e^x + 2) has the same value, but the terms of its derivative cancel.
+  return detail::narrowed(x * tanh(softplus(x)), given.type());
 }
 
 tensor hard_swish(const tensor& given) {

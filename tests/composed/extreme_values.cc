@@ -53,7 +53,7 @@ const extreme_function functions[] = {
     {"softplus", [](const tensor& x) { return kg::softplus(x); }, softplus, sigmoid},
     {"log_sigmoid", [](const tensor& x) { return kg::log_sigmoid(x); }, [](const number& x) { return -softplus(-x); },
      [](const number& x) { return sigmoid(-x); }},
-    {"mish", kg::mish, mish, mish_slope, false, 64},
+    {"mish", kg::mish, mish, mish_slope, false, 16},
     {"huber_loss",
      [](const tensor& x) { return kg::huber_loss(zeros_of(x), x, {.reduction = kg::loss_reduction::none}); }, huber,
      huber_slope},
