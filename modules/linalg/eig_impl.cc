@@ -110,11 +110,15 @@ void eigen(std::span<const T> a, std::int64_t n, std::span<pair_of<T>> values, s
   }
 }
 
-// v^-H middle v^H, of which a real matrix gets the real part.
+// v^-H middle v^H, of which a real matrix gets the real part. NaN if the vectors are no basis to rounding.
 tensor turned_back(const tensor& v, const tensor& middle, dtype type) {
   const tensor turned = detail::adjoint(v);
-  const tensor g = matmul(detail::factored_solution(turned, detail::factored(turned), middle), turned);
-  return complex_only.has(type) ? g : real(g);
+  const detail::column_factors by = detail::factored(turned);
+  const tensor pivots = expand_dims(abs(kerngrad::diagonal(by.lu, 0, -2, -1)), -1);
+  const tensor defective = min(pivots, -2, true) <= max(pivots, -2, true) * detail::negligible_part(v);
+  const tensor g = matmul(detail::factored_solution(turned, by, middle), turned);
+  const tensor known = where(defective, full_like(g, std::numeric_limits<double>::quiet_NaN()), g);
+  return complex_only.has(type) ? known : real(known);
 }
 
 struct Eig {

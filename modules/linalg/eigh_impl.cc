@@ -26,21 +26,26 @@ using detail::function;
 namespace {
 // The largest absolute element of each matrix, or of each vector.
 tensor largest_of(const tensor& x, const axes& over) { return max(abs(stop_gradient(x)), over, true); }
-double rounding(const tensor& x) {
-  return 64 * detail::rounding_of(x.type()) * static_cast<double>(detail::columns_of(x.dims()));
-}
 }  // namespace
+
+double detail::negligible_part(const tensor& x) {
+  return 64 * rounding_of(x.type()) * static_cast<double>(columns_of(x.dims()));
+}
 
 tensor detail::pairs_apart(const tensor& values) { return expand_dims(values, -2) - expand_dims(values, -1); }
 
 tensor detail::quotient_of_pairs(const tensor& numerators, const tensor& denominators, const tensor& scale,
                                  const tensor& largest_part, const tensor& slopes) {
-  const tensor n = stop_gradient(numerators), largest = max(stop_gradient(largest_part), axes{-2, -1}, true);
-  const tensor equal = abs(stop_gradient(denominators)) <= expand_dims(largest_of(scale, -1), -1) * rounding(scale);
-  const tensor unknown =
-      logical_and(abs(pairs_apart(stop_gradient(slopes))) > expand_dims(largest_of(slopes, -1), -1) * rounding(slopes),
-                  stop_gradient(largest_part) > largest * rounding(scale));
-  const tensor not_differentiable = logical_or(abs(n) > largest * rounding(scale), unknown);
+  const tensor n = stop_gradient(numerators), parts = stop_gradient(largest_part);
+  const tensor equal =
+      abs(stop_gradient(denominators)) <= expand_dims(largest_of(scale, -1), -1) * negligible_part(scale);
+  const tensor negligible = max(parts, axes{-2, -1}, true) * negligible_part(scale), nothing = parts <= negligible;
+  const tensor slopes_differ =
+      abs(pairs_apart(stop_gradient(slopes))) > expand_dims(largest_of(slopes, -1), -1) * negligible_part(slopes);
+  const tensor own = kerngrad::diagonal(parts, 0, -2, -1),
+               vectors_matter = maximum(expand_dims(own, -2), expand_dims(own, -1)) > negligible;
+  const tensor unknown = where(nothing, vectors_matter, slopes_differ);
+  const tensor not_differentiable = logical_or(abs(n) > negligible, unknown);
   const tensor at_equal =
       where(not_differentiable, full_like(n, std::numeric_limits<double>::quiet_NaN()), zeros_like(n));
   return where(equal, at_equal, numerators / where(equal, ones_like(denominators), denominators));

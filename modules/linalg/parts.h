@@ -124,17 +124,23 @@ column_factors factored(const tensor& a);
 // op(a) X = b by the factors of a. The gradient flows to a and b; the factors are constants that stand for a.
 tensor factored_solution(const tensor& a, const column_factors& by, const tensor& b, bool transpose = false);
 
+// The part of the largest number that counts as 0 to rounding after a decomposition into as many values as x has
+// columns.
+double negligible_part(const tensor& x);
 // Values of each vector, element (i, j) being the j-th less the i-th.
 tensor pairs_apart(const tensor& values);
-// numerators / denominators for pairs (i, j) of eigenvalues or singular values. If a denominator is 0 to rounding,
-// relative to `scale`: 0 where the numerator is 0 to rounding, relative to `largest_part`, of which it is a difference;
-// NaN elsewhere, also on the diagonal: there a difference is the derivative by the phase of a complex vector. It is NaN
-// too where the gradients of both values, in `slopes`, differ and `largest_part` is not 0: the function then is not one
-// of the whole eigenspace, or its gradient needs more than the rule sees.
+// numerators / denominators for pairs (i, j) of eigenvalues or singular values. A denominator that is 0 to rounding,
+// relative to `scale`, gives 0 for functions of the whole eigenspace and NaN for others, as far as derivatives for one
+// choice of vectors tell. Derivatives for a pair are differences of numbers up to `largest_part`. They give NaN if
+// - the numerator is not 0 to rounding. On the diagonal it is the derivative by the phase of a complex vector.
+// - `largest_part` is 0 to rounding, but not that of (i, i) and (j, j). The vectors of a diagonal matrix are such a
+//   choice: there the squares of one vector and those of the whole space have the same derivatives.
+// - it is not 0, and the gradients of both values, in `slopes`, differ: the gradient needs more than the rule sees.
 tensor quotient_of_pairs(const tensor& numerators, const tensor& denominators, const tensor& scale,
                          const tensor& largest_part, const tensor& slopes);
 
-// Factors of a for its pseudoinverse; `inverses` are those of singular values, 0 for those that count as 0.
+// Factors of a for its pseudoinverse; `inverses` are those of singular values, 0 for those that count as 0. The values
+// `s` alone have a gradient.
 struct pseudo_factors {
   tensor u, s, inverses, vh;
 };

@@ -286,10 +286,12 @@ tensor are_large(const function& self, const tensor& s, const shape& dims, doubl
 }  // namespace
 
 pseudo_factors detail::pseudo_factored(const function& self, const tensor& a, double rtol, bool check) {
-  const auto [u, s, vh, info] = call<Svd>(stop_gradient(a), attr<"fullMatrices">(false));
+  const auto [u, s, vh, info] = call<Svd>(a, attr<"fullMatrices">(false));
   if (check) expect_converged(self, info);
-  const tensor large = logical_or(are_large(self, s, a.dims(), rtol), s != s);  // NaN stays
-  return {u, s, where(large, 1.0 / where(large, s, ones_like(s)), zeros_like(s)), vh};
+  const tensor values = stop_gradient(s);
+  const tensor large = logical_or(are_large(self, values, a.dims(), rtol), values != values);  // NaN stays
+  const tensor inverses = where(large, 1.0 / where(large, values, ones_like(values)), zeros_like(values));
+  return {stop_gradient(u), s, inverses, stop_gradient(vh)};
 }
 
 tensor detail::pseudo_solution(const tensor& a, const pseudo_factors& by, const tensor& b, bool adjoint) {
@@ -320,8 +322,7 @@ lstsq_parts lstsq(const tensor& a, const tensor& b, const rank_options& options)
   const tensor columns = detail::as_columns(right), x = detail::pseudo_solution(matrices, by, columns);
   const tensor residuals = sum(detail::squared_modulus(columns - matmul(matrices, x)), -2);
   const tensor rank = sum(cast(are_large(self, by.s, matrices.dims(), options.rtol), dtype::int64), -1);
-  return {detail::like_right_side(x, right), right.rank() == 1 ? squeeze(residuals, {-1}) : residuals, rank,
-          svdvals(matrices, {options.check})};
+  return {detail::like_right_side(x, right), right.rank() == 1 ? squeeze(residuals, {-1}) : residuals, rank, by.s};
 }
 
 tensor pinv(const tensor& x, const rank_options& options) {

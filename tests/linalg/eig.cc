@@ -120,6 +120,19 @@ TEST(eig, gives_nan_for_the_phase_of_vectors_and_for_vectors_of_equal_values) {
   expect_near(kg::grad(trace)(kg::eye(3, 3, 0, kg::dtype::float64)), kg::eye(3, 3, 0, kg::dtype::float64));
 }
 
+TEST(eigvals, of_a_matrix_without_a_basis_of_eigenvectors_has_a_gradient_of_nan) {
+  const auto trace = [](const tensor& x) { return kg::real(kg::sum(la::eigvals(x))); };
+  for (const kg::dtype type : all_types)
+    for (std::int64_t n : {2, 3, 5}) {
+      const tensor g = kg::grad(trace)(kg::cast(defective(n), type));
+      EXPECT_TRUE(std::isnan(largest(kg::abs(g)))) << n;
+    }
+  // The others of a stack keep theirs.
+  const tensor g = kg::grad(trace)(kg::stack({defective(2), tensor{{1.0, 2.0}, {3.0, 4.0}}}));
+  EXPECT_TRUE(std::isnan(largest(kg::abs(g(0)))));
+  expect_near(g(1), kg::eye(2), 1e-14);
+}
+
 // ------------------------------------------------------------------------------------------ schur
 
 TEST(schur, is_a_unitary_similarity_to_a_triangle) {
