@@ -112,8 +112,10 @@ CODE = [
     Rule('an algorithm of range-v3', IMPL,
          right=['#include <range/v3/view/zip.hpp>', '#include <range/v3/algorithm/contains.hpp>'],
          wrong=['#include <range/v3/algorithm/sort.hpp>']),
-    Rule('an op by its name', 'bench/x.cc', right=['if (row.depthwise) {', '// name == "Conv2D"'],
-         wrong=['if (row.name == "Conv2D") {', 'row.name.starts_with("Depthwise");']),
+    *[Rule('an op by its name', name, right=['if (row.depthwise) {', '// name == "Conv2D"', 'if (name == "axis") {'],
+           wrong=['if (row.name == "Conv2D") {', 'row.name.starts_with("Depthwise");', 'if (op != "Mod") return;',
+                  'row.name.find("Depthwise");'])
+      for name in ('bench/x.cc', 'modules/fuse/x_impl.cc', 'modules/ops/x_impl.cc', 'modules/testkit/x_impl.cc')],
     Rule('range-v3 belongs', INTERFACE, right=['#include <vector>'], wrong=['#include <range/v3/view/zip.hpp>']),
     Rule('a size in memory that may overflow', IMPL,
          right=['std::vector<int> x(product_of(n, m));', 'std::vector<int> x(n);', 'x.resize((n + 7) / 8 * 8);'],

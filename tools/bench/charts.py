@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Charts as SVG for light and for dark pages: bars that compare, bars on a scale of logarithms, lines against sizes,
-heat maps.
+"""Charts as SVG for light and for dark pages: bars that compare, bars on a scale of logarithms, lines against sizes
+and against time, heat maps.
 
 A chart is 780 units wide. At 390 pixels a unit is half a pixel, so that text of 21 units can be read on a phone. Each
 chart ends with a digest of its data.
@@ -172,6 +172,49 @@ def size_lines(panels, theme, title, source, shown):
     bottom = TOP + 10 + (len(panels) + 1) // 2 * (height + 60)
     return framed(theme, round(bottom + 44), words, title, 'both axes are logarithmic; float32, one thread', source,
                   panels, body)
+
+
+def element_panel(name, points, marks, at, theme, shown):
+    """Time for an element against size, both as logarithms: a line of (size, time), and a mark at (label, size)."""
+    colours = COLOURS[theme]
+    left, top, width, height = at
+    times = [time for _, time in points]
+    low, high = 10 ** math.floor(math.log10(min(times))), 10 ** math.ceil(math.log10(max(times)))
+
+    def x(size):
+        return left + 96 + (width - 120) * math.log(size / points[0][0]) / math.log(points[-1][0] / points[0][0])
+
+    def y(time):
+        return top + height - (height - 70) * math.log(time / low) / math.log(high / low)
+
+    yield text(left + 96, top + 24, name, colours['text'], weight='bold')
+    steps = round(math.log10(high / low))
+    for step in range(0, steps + 1, max(1, steps // 3)):
+        time = low * 10 ** step
+        yield text(left + 88, y(time) + 7, shown(time), colours['quiet'], 'end')
+        yield line(left + 96, y(time), left + width - 14, y(time), colours['line'])
+    for label, size in marks:
+        if points[0][0] < size < points[-1][0]:
+            yield text(x(size), top + 52, label, colours['quiet'], 'middle')
+            yield line(x(size), top + 60, x(size), top + height, colours['slower'])
+    for (size, _), anchor in ((points[0], 'start'), (points[-1], 'end')):
+        yield text(x(size), top + height + 26, f'{size:,}', colours['quiet'], anchor)
+    places = ' '.join(f'{x(size):.1f},{y(time):.1f}' for size, time in points)
+    yield f'<polyline points="{places}" fill="none" stroke="{colours["faster"]}" stroke-width="3"/>'
+
+
+def element_lines(panels, theme, title, source, shown):
+    """`panels` has (name, [(size, time for an element)], [(label, size)]), two in a row."""
+    width, height, top = WIDTH / 2, 240, TOP - 20
+    body = []
+    for at, (name, points, marks) in enumerate(panels):
+        body += element_panel(name, points, marks, ((at % 2) * width, top + (at // 2) * (height + 50), width, height),
+                              theme, shown)
+    words = f'{title}: ' + '; '.join(
+        f'{name} ' + ', '.join(f'{size:,}: {shown(time)}' for size, time in points[::8]) for name, points, _ in panels)
+    bottom = top + (len(panels) + 1) // 2 * (height + 50)
+    return framed(theme, round(bottom + 44), words, title,
+                  'both axes are logarithmic; upright lines: data as large as a cache', source, panels, body)
 
 
 def accuracy_panel(name, lines, at, theme, shown):

@@ -49,6 +49,19 @@ def without(lines, key):
     return {name: value for name, value in lines.items() if name != key}
 
 
+def element_panels(record):
+    """(op, times for an element, sizes at which its data fill a cache) of a record of element_times.py."""
+    return [(op, measured['times'], [(cache, size / measured['bytes']) for cache, size in record['caches'].items()])
+            for op, measured in record['ops'].items()]
+
+
+def of_elements(record):
+    """The figure of that record, once there is one."""
+    return {'element-times': lambda theme: charts.element_lines(
+        element_panels(record), theme, 'Time for an element against number of elements', origin(record),
+        time_text)} if record else {}
+
+
 def data(cases, peers, machine, epochs, models, cost, records):
     """name -> function that draws the figure for a theme."""
     source = f'Measured on {machine}: docs/performance.md'
@@ -76,7 +89,7 @@ def data(cases, peers, machine, epochs, models, cost, records):
         ('compile time', [('kerngrad', next(v for w, v in sizes.items() if "program's one file" in w)),
                           ('five std headers', next(v for w, v in sizes.items() if 'five standard' in w))])]
     roofline, sizes_of, learning = (records[name] for name in ('roofline', 'sizes', 'learning'))
-    return {
+    return of_elements(records.get('element_times')) | {
         'roofline': lambda theme: charts.heat_map(
             list(roofline['ops'].items()), roofline['targets'], theme, 'Part of the roofline bound by CPU target',
             'more is better; float32, one thread', origin(roofline)),

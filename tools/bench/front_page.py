@@ -5,7 +5,8 @@
 --check exits 1 if one is stale. A number of a page is followed by a comment with its name, `0.15<!-- models.mean -->`.
 The names are those of `numbers`. The data are the tables of docs/performance-targets.md and docs/performance.md, which
 tools/bench/peers.py, epochs.py, footprint.py and ./dev models fill, first_build.json, which build_time.py writes,
-roofline.json, sizes.json and learning.json, which heat_map.py, sizes.py and learning.py write, and files of tests/.
+roofline.json, sizes.json and learning.json, which heat_map.py, sizes.py and learning.py write, and files of tests/. The
+section about the time for an element is there once element_times.py has written its record.
 """
 import difflib
 import json
@@ -14,14 +15,25 @@ import pathlib
 import re
 import sys
 
+import element_times
 import figures
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIRST_BUILD = 'tools/bench/first_build.json'
-RECORDS = {name: f'tools/bench/{name}.json' for name in ('roofline', 'sizes', 'learning')}
+RECORDS = {name: f'tools/bench/{name}.json' for name in ('roofline', 'sizes', 'learning', 'element_times')}
 README, PAGE, TARGETS = 'README.md', 'docs/performance.md', 'docs/performance-targets.md'
 NAMED = re.compile(r'([^\s>]+)(<!-- (\w+\.\w+) -->)')
 BEGIN, END = '<!-- begin: written by tools/bench/front_page.py -->', '<!-- end of speed -->'
+BEGIN_ELEMENTS, END_ELEMENTS = '<!-- begin: the time for an element -->', '<!-- end of the time for an element -->'
+ELEMENTS = """\
+The time for an element falls until the cost of the call no longer counts, and rises at the sizes of the caches.
+`tools/bench/element_times.py --check` looks for other steps above 1.3 between neighbouring sizes, and finds {}.
+
+<picture>
+  <source media="(prefers-color-scheme: dark)" srcset="pictures/element-times-dark.svg">
+  <img src="pictures/element-times-light.svg" width="640" alt="Lines of the time for an element against size, for add, \
+sum, sort, matmul, fft, softmax and gather">
+</picture>"""
 # A ratio above this is slower: what lies between is noise of the measurement (docs/performance-targets.md).
 TIE = 1.05
 AREAS = {'A': 'calls', 'B': 'elementwise', 'C': 'reductions', 'D': 'matrix products', 'E': 'images', 'F': 'gradients',
@@ -98,12 +110,23 @@ def speed_table(targets):
     return '\n'.join(lines)
 
 
-def with_table(page, targets):
-    before, found, rest = page.partition(BEGIN)
-    _, found_end, after = rest.partition(END)
+def with_section(page, begin, section, end):
+    """The page with another section between two markers."""
+    before, found, rest = page.partition(begin)
+    _, found_end, after = rest.partition(end)
     if not found or not found_end:
-        sys.exit(f'{PAGE}: the markers {BEGIN} and {END} are missing')
-    return f'{before}{BEGIN}\n\n{speed_table(targets)}\n\n{END}{after}'
+        sys.exit(f'{PAGE}: the markers {begin} and {end} are missing')
+    return '\n\n'.join(part for part in (before + begin, section, end + after) if part)
+
+
+def elements_section(record):
+    """The figure of element_times.py with its words; nothing without a record."""
+    return ELEMENTS.format(len(list(element_times.jumps(record))) or 'none') if record else ''
+
+
+def records(root):
+    """The recorded data of the figures, as far as there is a record."""
+    return {name: json.loads((root / path).read_text()) for name, path in RECORDS.items() if (root / path).exists()}
 
 
 def all_figures(root):
@@ -113,7 +136,7 @@ def all_figures(root):
     data = figures.data(all_cases(targets), peer_cases(targets), machine, rows_below(page, 'An epoch of training'),
                         rows_below(page, 'Graph models and TensorFlow.js'),
                         rows_below(page, 'Size and compile time'),
-                        {name: json.loads((root / path).read_text()) for name, path in RECORDS.items()})
+                        records(root))
     return {f'docs/pictures/{name}-{theme}.svg': draw(theme) for name, draw in data.items()
             for theme in ('light', 'dark')}
 
@@ -121,8 +144,10 @@ def all_figures(root):
 def fresh(root):
     """file -> text of all that is made of recorded data."""
     known, targets = numbers(root), (root / TARGETS).read_text()
-    return {README: filled(README, (root / README).read_text(), known),
-            PAGE: filled(PAGE, with_table((root / PAGE).read_text(), targets), known), **all_figures(root)}
+    page = with_section((root / PAGE).read_text(), BEGIN, speed_table(targets), END)
+    page = with_section(page, BEGIN_ELEMENTS, elements_section(records(root).get('element_times')), END_ELEMENTS)
+    return {README: filled(README, (root / README).read_text(), known), PAGE: filled(PAGE, page, known),
+            **all_figures(root)}
 
 
 def check(root):
