@@ -83,9 +83,9 @@ REQUIRED = ('kernels/{}/kernels.h', 'kernels/{}/meson.build', 'modules/ops/{}/ro
 # Kernels are typed functions. These folders hand untyped arguments on: entry points, authors' macros, another library.
 UNTYPED = re.compile(r'\bconst void\* geometry\b')
 UNTYPED_FOLDERS = ('kernels/common/', 'kernels/include/', 'kernels/onednn/')
-# Facts of an op are in its row, and launchers and benchmarks ask the row for them.
-OP_BY_NAME = re.compile(r'\bname(?: [!=]= |\.(?:find|starts_with|ends_with|contains)\()"[A-Z_]')
-ROW_ASKERS = ('bench/', 'modules/ops/')
+# Facts of an op are in its row, or in one table of the room: launchers, the test kit, benchmarks and fuse look them up.
+OP_BY_NAME = re.compile(r'\b(?:name|op)(?: [!=]= |\.(?:find|starts_with|ends_with|contains)\()"[A-Z_]')
+ROW_ASKERS = ('bench/', 'kernels/fuse/', 'modules/fuse/', 'modules/ops/', 'modules/testkit/')
 # Macros in kernels/, without Highway's lines, include guards and the lists of kernels.
 MACRO = re.compile(r'^#\s*define (?!HWY_TARGET_INCLUDE|KERNGRAD_FILE|\w+_H_$|\w+_COMMON$|\w+_(?:KERNELS|OPS)\()',
                    re.MULTILINE)
@@ -168,7 +168,7 @@ def check_code(name, text):
         if folder == 'kernels' and not name.startswith(UNTYPED_FOLDERS) and UNTYPED.search(code):
             yield number, 'an untyped kernel: KG_DEFINE_KERNELS calls typed ones (kernels/common/lists.h)'
         if name.startswith(ROW_ASKERS) and OP_BY_NAME.search(line.split('//')[0]):
-            yield number, "an op by its name: ask the op's row"
+            yield number, "an op by its name: ask the op's row, or a table"
         if TARGET_BY_NAME.search(code) and name != 'kernels/common/target-inl.h':
             yield number, 'a CPU target by its name: ask kernels/common/target-inl.h for what it can do'
         if folder == 'kernels' and MOST_LANES.search(ARRAY_BY_MOST_LANES.sub('', MOST_LANES_ASKED.sub('', code))):

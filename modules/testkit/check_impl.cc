@@ -10,6 +10,7 @@ module;
 #include <vector>
 #include <range/v3/view/cartesian_product.hpp>
 #include "kernels/common/abi.h"
+#include "modules/testkit/facts.h"
 module kerngrad.testkit;
 
 namespace kerngrad::testkit {
@@ -52,8 +53,7 @@ namespace {
 
 // A remainder jumps where the quotient is whole: draws are repeated until no quotient is near.
 bool near_a_jump(const differentiated& call) {
-  const bool divides = call.name == "Mod" || call.name == "Fmod" || call.name == "FloorDiv";
-  if (!divides || call.leaves[0].size() * call.leaves[1].size() == 0) return false;
+  if (!facts_of(call.name).divides || call.leaves[0].size() * call.leaves[1].size() == 0) return false;
   const tensor quotient = call.leaves[0] / call.leaves[1];
   return min(abs(quotient - round(quotient))).item() < 0.02;
 }
@@ -88,12 +88,10 @@ void judge_derivatives(session& s, const derivative_call& call) {
   guarded(check::forward, judge_forward);
 }
 
-// One tensor as several operands. An op of this list jumps there: a max pooling's gradient where the order of elements
+// One tensor as several operands, unless the op jumps there: a max pooling's gradient where the order of elements
 // changes, a remainder of equals, the larger of equals.
 void judge_shared_operand(session& s, const differentiated& drawn, const std::string& label, const precision& at) {
-  const std::string_view op = s.row.name;
-  if (op == "MaxPoolGrad" || op == "Mod" || op == "Fmod" || op == "FloorDiv" || op == "Maximum" || op == "Minimum")
-    return;
+  if (facts_of(s.row.name).breaks_at_equals) return;
   bool alike = is_known(s.row) && drawn.leaves.size() > 1;
   for (const tensor& x : drawn.leaves) alike = alike && x.signature() == drawn.leaves[0].signature();
   if (!alike) return;

@@ -7,10 +7,13 @@ module;
 #include <utility>
 #include <vector>
 #include "kernels/common/abi.h"
+#include "modules/testkit/facts.h"
 module kerngrad.testkit;
 
 namespace kerngrad::testkit::detail {
 namespace {
+
+using maker = sample_maker<op_row, std::vector<sample>>;
 
 tensor indices(std::vector<std::int32_t> values, const shape& dims) { return tensor(values, dims); }
 
@@ -53,7 +56,7 @@ std::vector<sample> gather_samples(const op_row& row, bool long_ones) {
   if (long_ones) cases.push_back({{9, 67}, indices({8, 0, 3, 3}, {4}), {}, {4, 67}});
   std::vector<sample> all;
   for (gathering& c : cases) {
-    const bool back = row.name == "GatherGrad";
+    const bool back = row.attr_index("inputShape") >= 0;
     if (back) c.attrs.push_back({"inputShape", c.x});
     all.push_back(with_fixed(make_sample(row, {back ? c.y : c.x, c.at.dims()}, c.attrs), 1, c.at));
   }
@@ -174,7 +177,7 @@ std::vector<sample> row_samples(const op_row& row, bool long_ones) {
   std::vector<sample> all;
   for (const call& c : calls)
     if (c.op == row.name) all.push_back(with_fixed(make_sample(row, c.operands, c.attrs), c.fixed, c.indices));
-  if (row.name == "TensorScatterReduce")
+  if (row.attr_index("reduction") >= 0)
     for (sample& one : all) one.operands[2].values = apart(one.operands[2].dims[0]);
   return all;
 }
@@ -208,7 +211,7 @@ std::vector<sample> nonzero_samples(const op_row& row, bool long_ones) {
   return all;
 }
 
-std::vector<sample> shape_pair_samples(const op_row& row) {
+std::vector<sample> shape_pair_samples(const op_row& row, bool) {
   const auto with = [&](const tensor& a, const tensor& b) {
     return with_fixed(with_fixed(make_sample(row, {a.dims(), b.dims()}), 0, a), 1, b);
   };
@@ -216,12 +219,19 @@ std::vector<sample> shape_pair_samples(const op_row& row) {
           with(indices({}, {0}), indices({5}, {1}))};
 }
 
+std::vector<sample> complex_samples(const op_row& row, bool long_ones) {
+  const shape long_one = long_ones ? shape{5, 67} : shape{2, 3};
+  return {make_sample(row, {{2, 3}, {2, 3}}), make_sample(row, {{}, {}}), make_sample(row, {long_one, long_one})};
+}
+
 }  // namespace
 
 std::vector<sample> move_samples(const op_row& row, bool long_ones) {
-  if (row.name == "MatrixBandPart") return band_samples(row, long_ones);
-  if (row.name == "BroadcastArgs") return shape_pair_samples(row);
-  if (row.name == "NonZero") return nonzero_samples(row, long_ones);
+  static constexpr maker makers[] = {{"MatrixBandPart", band_samples},
+                                     {"BroadcastArgs", shape_pair_samples},
+                                     {"NonZero", nonzero_samples},
+                                     {"Complex", complex_samples}};
+  if (std::vector<sample> made = made_by(makers, row, long_ones); !made.empty()) return made;
   const shape long_one = long_ones ? shape{5, 67} : shape{2, 3};
   const auto of = [&](const shape& dims, attributes attrs) { return make_sample(row, {dims}, std::move(attrs)); };
   static const std::vector<std::pair<std::string_view, std::vector<std::pair<shape, attributes>>>> calls = {
@@ -325,11 +335,8 @@ std::vector<sample> move_samples(const op_row& row, bool long_ones) {
     for (const auto& [dims, attrs] : of_op)
       if (op == row.name) all.push_back(of(dims, attrs));
   if (!all.empty()) return all;
-  if (row.attrs.empty() && row.operands.size() == 1) {  // Identity, ZerosLike, Real, ComplexAbs, ...
+  if (row.attrs.empty() && row.operands.size() == 1)  // Identity, ZerosLike, Real, ComplexAbs, ...
     all = {of({2, 3}, {}), of({}, {}), of({0, 2}, {}), of(long_one, {})};
-  } else if (row.name == "Complex") {
-    all = {make_sample(row, {{2, 3}, {2, 3}}), make_sample(row, {{}, {}}), make_sample(row, {long_one, long_one})};
-  }
   return all;
 }
 
@@ -364,20 +371,39 @@ std::vector<sample> einsum_samples(const op_row& row, bool long_ones) {
   return all;
 }
 
+std::vector<sample> added_samples(const op_row& row, bool long_ones) {
+  return {list_sample(row, {{2, 3}}), list_sample(row, {{2, 3}, {2, 3}, {2, 3}}), list_sample(row, {{}, {}}),
+          list_sample(row, {{long_ones ? 67 : 0}, {long_ones ? 67 : 0}})};
+}
+std::vector<sample> packed_samples(const op_row& row, bool) {
+  return {list_sample(row, {{2}, {2}}), list_sample(row, {{2, 3}, {2, 3}, {2, 3}}, {{"axis", 1}}),
+          list_sample(row, {{}, {}}, {{"axis", -1}})};
+}
+std::vector<sample> joined_samples(const op_row& row, bool) {
+  return {list_sample(row, {{2, 3}, {1, 3}}), list_sample(row, {{2, 3}, {2, 1}, {2, 0}}, {{"axis", -1}}),
+          list_sample(row, {{4}}), list_sample(row, {{2, 1, 2}, {2, 5, 2}}, {{"axis", 1}})};
+}
+
+std::vector<sample> hot_samples(const op_row& row, bool) {
+  return {with_fixed(make_sample(row, {{3}}, {{"depth", 4}}), 0, indices({1, 3, 0}, {3})),
+          with_fixed(make_sample(row, {{2, 2}},
+                                 {{"depth", 3}, {"onValue", 2.5}, {"offValue", -1.0}, {"dtype", dtype::float64}}),
+                     0, indices({1, -1, 3, 0}, {2, 2}))};
+}
+std::vector<sample> outcome_samples(const op_row& row, bool) {
+  return {make_sample(row, {{2, 3}}, {{"numSamples", 5}, {"seed", 3.14}}),
+          make_sample(row, {{3, 4}}, {{"numSamples", 67}, {"seed", -2}}),
+          with_fixed(make_sample(row, {{1, 3}}, {{"numSamples", 9}, {"normalized", true}}), 0,
+                     tensor({0.25f, 0.f, 0.5f}, {1, 3})),
+          make_sample(row, {{0, 3}}, {{"numSamples", 2}}), make_sample(row, {{2, 3}}, {{"numSamples", 0}})};
+}
+
 }  // namespace
 
 std::vector<sample> list_samples(const op_row& row, bool long_ones) {
-  if (row.name == "AddN")
-    return {list_sample(row, {{2, 3}}), list_sample(row, {{2, 3}, {2, 3}, {2, 3}}), list_sample(row, {{}, {}}),
-            list_sample(row, {{long_ones ? 67 : 0}, {long_ones ? 67 : 0}})};
-  if (row.name == "Pack")
-    return {list_sample(row, {{2}, {2}}), list_sample(row, {{2, 3}, {2, 3}, {2, 3}}, {{"axis", 1}}),
-            list_sample(row, {{}, {}}, {{"axis", -1}})};
-  if (row.name == "Concat")
-    return {list_sample(row, {{2, 3}, {1, 3}}), list_sample(row, {{2, 3}, {2, 1}, {2, 0}}, {{"axis", -1}}),
-            list_sample(row, {{4}}), list_sample(row, {{2, 1, 2}, {2, 5, 2}}, {{"axis", 1}})};
-  if (row.name == "Einsum") return einsum_samples(row, long_ones);
-  return {};
+  static constexpr maker makers[] = {
+      {"AddN", added_samples}, {"Pack", packed_samples}, {"Concat", joined_samples}, {"Einsum", einsum_samples}};
+  return made_by(makers, row, long_ones);
 }
 
 std::vector<sample> create_samples(const op_row& row) {
@@ -400,18 +426,8 @@ std::vector<sample> create_samples(const op_row& row) {
       {"RandomNormal",
        {{{"shape", integers{67}}, {"seed", 3}},
         {{"shape", integers{2, 3}}, {"mean", 1.5}, {"stddev", 0.5}, {"dtype", dtype::float64}}}}};
-  std::vector<sample> all;
-  if (row.name == "OneHot")
-    return {with_fixed(make_sample(row, {{3}}, {{"depth", 4}}), 0, indices({1, 3, 0}, {3})),
-            with_fixed(make_sample(row, {{2, 2}},
-                                   {{"depth", 3}, {"onValue", 2.5}, {"offValue", -1.0}, {"dtype", dtype::float64}}),
-                       0, indices({1, -1, 3, 0}, {2, 2}))};
-  if (row.name == "Multinomial")
-    return {make_sample(row, {{2, 3}}, {{"numSamples", 5}, {"seed", 3.14}}),
-            make_sample(row, {{3, 4}}, {{"numSamples", 67}, {"seed", -2}}),
-            with_fixed(make_sample(row, {{1, 3}}, {{"numSamples", 9}, {"normalized", true}}), 0,
-                       tensor({0.25f, 0.f, 0.5f}, {1, 3})),
-            make_sample(row, {{0, 3}}, {{"numSamples", 2}}), make_sample(row, {{2, 3}}, {{"numSamples", 0}})};
+  static constexpr maker makers[] = {{"OneHot", hot_samples}, {"Multinomial", outcome_samples}};
+  std::vector<sample> all = made_by(makers, row, false);
   for (const auto& [op, of_op] : calls)
     for (const attributes& attrs : of_op)
       if (op == row.name) all.push_back(make_sample(row, {}, attrs));

@@ -13,6 +13,7 @@ module;
 #include <range/v3/view/drop.hpp>
 #include <range/v3/view/zip.hpp>
 #include "kernels/common/abi.h"
+#include "modules/testkit/facts.h"
 module kerngrad.testkit;
 
 namespace kerngrad::testkit::detail {
@@ -32,9 +33,12 @@ constexpr bool either[] = {false, true};
 
 // Attributes that a row asks for, and others than the defaults where that is another branch.
 std::vector<attributes> unary_attributes(const op_row& row) {
-  if (row.name == "ClipByValue") return {{{"clipValueMin", -1.0}, {"clipValueMax", 1.5}}};
-  if (row.name == "Step") return {{}, {{"alpha", -0.5}}};
-  if (row.name == "LeakyRelu") return {{}, {{"alpha", 0.3}}};
+  const std::pair<std::string_view, std::vector<attributes>> known[] = {
+      {"ClipByValue", {{{"clipValueMin", -1.0}, {"clipValueMax", 1.5}}}},
+      {"Step", {{}, {{"alpha", -0.5}}}},
+      {"LeakyRelu", {{}, {{"alpha", 0.3}}}}};
+  for (const auto& [op, choices] : known)
+    if (op == row.name) return choices;
   return {{}};
 }
 
@@ -89,7 +93,7 @@ std::vector<sample> scans(const op_row& row, bool long_ones) {
   constexpr int axes[] = {0, -1};
   std::vector<sample> all;
   // An exclusive running extreme starts with an infinity, which has no differences.
-  const bool extremes = row.name == "CumMax" || row.name == "CumMin";
+  const bool extremes = orders_elements(row);
   for (const auto& [exclusive, reverse, axis] : views::cartesian_product(either, either, axes)) {
     if (exclusive && extremes) continue;
     all.push_back(make_sample(row, {{2, 4}}, {{"axis", axis}, {"exclusive", exclusive}, {"reverse", reverse}}));
@@ -220,16 +224,25 @@ std::vector<sample> foreign_samples(const op_row& row, bool long_ones) {
   return legal;
 }
 
+std::vector<sample> created(const op_row& row, bool) { return create_samples(row); }
+constexpr sample_maker<op_row, std::vector<sample>> makers[] = {
+    {"GatherV2", gather_samples},
+    {"GatherGrad", gather_samples},
+    {"UnsortedSegmentSum", [](const op_row& row, bool) { return segment_samples(row); }},
+    {"UnsortedSegmentReduce", reduced_segment_samples},
+    {"TakeAlongAxis", along_samples},
+    {"PutAlongAxis", along_samples},
+    {"ScatterAlongAxis", along_samples},
+    {"OneHot", created},
+    {"Multinomial", created}};
+
 std::vector<sample> known_samples(const op_row& row, bool long_ones) {
   if (row.group == family::sparse) return sparse_samples(row, long_ones);
   if (row.group == family::text) return text_samples(row, long_ones);
   if (row.takes_list()) return list_samples(row, long_ones);
   if (std::vector<sample> all = row_samples(row, long_ones); !all.empty()) return all;
-  if (row.name.starts_with("Gather")) return gather_samples(row, long_ones);
-  if (row.name == "UnsortedSegmentSum") return segment_samples(row);
-  if (row.name == "UnsortedSegmentReduce") return reduced_segment_samples(row, long_ones);
-  if (row.name.ends_with("AlongAxis")) return along_samples(row, long_ones);
-  if (row.operands.empty() || row.name == "OneHot" || row.name == "Multinomial") return create_samples(row);
+  if (std::vector<sample> all = made_by(makers, row, long_ones); !all.empty()) return all;
+  if (row.operands.empty()) return create_samples(row);
   if (row.attr_index("activation") >= 0) return fused_samples(row, long_ones);
   switch (row.group) {
     case family::elementwise:

@@ -6,10 +6,13 @@ module;
 #include <utility>
 #include <vector>
 #include "kernels/common/abi.h"
+#include "modules/testkit/facts.h"
 module kerngrad.testkit;
 
 namespace kerngrad::testkit::detail {
 namespace {
+
+using maker = sample_maker<op_row, std::vector<sample>>;
 
 tensor int32s(const std::vector<std::int32_t>& values) {
   return tensor(values, {static_cast<std::int64_t>(values.size())});
@@ -73,7 +76,7 @@ std::vector<sample> bags(const op_row& row, bool long_ones) {
   return all;
 }
 
-std::vector<sample> filled_rows(const op_row& row) {
+std::vector<sample> filled_rows(const op_row& row, bool) {
   struct filling {
     std::vector<std::int32_t> indices, dims;
   };
@@ -90,7 +93,7 @@ std::vector<sample> filled_rows(const op_row& row) {
   return all;
 }
 
-std::vector<sample> reshaped_indices(const op_row& row) {
+std::vector<sample> reshaped_indices(const op_row& row, bool) {
   struct reshaping {
     std::vector<std::int32_t> indices, from, to;
   };
@@ -181,14 +184,11 @@ std::vector<sample> densified(const op_row& row, bool long_ones) {
 }  // namespace
 
 std::vector<sample> sparse_samples(const op_row& row, bool long_ones) {
-  if (row.name.starts_with("SparseSegment")) return segment_rows(row, long_ones);
-  if (row.name == "EmbeddingBag") return bags(row, long_ones);
-  if (row.name == "SparseFillEmptyRows") return filled_rows(row);
-  if (row.name == "SparseReshape") return reshaped_indices(row);
-  if (row.name == "RaggedRange") return ranges(row, long_ones);
-  if (row.name == "RaggedGather") return gathered(row, long_ones);
-  if (row.name == "RaggedTensorToTensor") return densified(row, long_ones);
-  return {};
+  static constexpr maker makers[] = {
+      {"SparseSegmentSum", segment_rows},   {"SparseSegmentMean", segment_rows}, {"EmbeddingBag", bags},
+      {"SparseFillEmptyRows", filled_rows}, {"SparseReshape", reshaped_indices}, {"RaggedRange", ranges},
+      {"RaggedGather", gathered},           {"RaggedTensorToTensor", densified}};
+  return made_by(makers, row, long_ones);
 }
 
 }  // namespace kerngrad::testkit::detail

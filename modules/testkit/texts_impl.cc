@@ -7,6 +7,7 @@ module;
 #include <utility>
 #include <vector>
 #include "kernels/common/abi.h"
+#include "modules/testkit/facts.h"
 module kerngrad.testkit;
 
 namespace kerngrad::testkit::detail {
@@ -63,17 +64,21 @@ std::vector<sample> ngram_rows(const op_row& row, bool long_ones) {
   return all;
 }
 
-}  // namespace
-
-std::vector<sample> text_samples(const op_row& row, bool long_ones) {
-  if (row.name == "StringSplit") return splittings(row, long_ones);
-  if (row.name == "StringNGrams") return ngram_rows(row, long_ones);
+std::vector<sample> hashings(const op_row& row, bool long_ones) {
   std::vector<sample> all;
   for (const std::int64_t buckets : {std::int64_t{10}, std::int64_t{1}, std::int64_t{1} << 31})
     for (const shape& dims : shapes{{7}, {}, {2, 3}, {0, 3}})
       all.push_back(make_sample(row, {dims}, {{"numBuckets", buckets}}));
   if (long_ones) all.push_back(make_sample(row, {{5, 33}}, {{"numBuckets", 1000}}));
   return all;
+}
+
+}  // namespace
+
+std::vector<sample> text_samples(const op_row& row, bool long_ones) {
+  static constexpr sample_maker<op_row, std::vector<sample>> makers[] = {
+      {"StringSplit", splittings}, {"StringNGrams", ngram_rows}, {"StringToHashBucketFast", hashings}};
+  return made_by(makers, row, long_ones);
 }
 
 }  // namespace kerngrad::testkit::detail

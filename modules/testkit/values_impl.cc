@@ -12,6 +12,7 @@ module;
 #include <vector>
 #include "kernels/common/abi.h"
 #include "kernels/common/sizes.h"
+#include "modules/testkit/facts.h"
 module kerngrad.testkit;
 
 namespace kerngrad::testkit {
@@ -189,6 +190,7 @@ std::vector<tensor> fixed_tensors(const sample_operand& given) {
 std::vector<named_operand> operands_for(const op_row& row, const sample& call, dtype type, std::uint64_t seed,
                                         std::span<const operand_range> ranges) {
   stream draw(seed);
+  const std::string_view forward = detail::facts_of(row.name).output_of;
   std::vector<named_operand> operands;
   for (std::size_t i = 0; i < call.operands.size(); ++i) {
     const sample_operand& given = call.operands[i];
@@ -200,9 +202,8 @@ std::vector<named_operand> operands_for(const op_row& row, const sample& call, d
       for (tensor& x : list)
         if (floating.has(x.type()) && floating.has(taken)) x = cast(x, taken);
       operands.emplace_back(given.name, std::move(list));
-    } else if (row.name.starts_with("MaxPool") && given.name == "output") {  // the one operand that others determine
+    } else if (!forward.empty() && given.name == "output") {  // the one operand that others determine
       const std::vector<named_operand> image = {{"x", operands[1].tensors[0]}};
-      const std::string_view forward = row.name.substr(0, row.name.find("Grad"));
       operands.emplace_back(given.name, run_kernel_list(forward, image, call.attrs).front());
     } else {
       std::vector<tensor> list;
@@ -232,9 +233,7 @@ namespace detail {
 bool is_known(const op_row& row) { return find_op(row.name) >= 0; }
 
 bool orders_elements(const op_row& row) {
-  return row.attr_index("filterSize") >= 0 || row.group == family::sort || row.name == "Max" || row.name == "Min" ||
-         row.name == "NanMax" || row.name == "NanMin" || row.name == "CumMax" || row.name == "CumMin" ||
-         row.name == "EmbeddingBag" || row.name.starts_with("Arg");
+  return row.attr_index("filterSize") >= 0 || row.group == family::sort || facts_of(row.name).orders;
 }
 
 std::vector<dtype> taken_dtypes(const op_row& row, dtype_set among) {

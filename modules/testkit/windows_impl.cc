@@ -7,6 +7,7 @@ module;
 #include <utility>
 #include <vector>
 #include "kernels/common/abi.h"
+#include "modules/testkit/facts.h"
 module kerngrad.testkit;
 
 namespace kerngrad::testkit::detail {
@@ -106,7 +107,7 @@ tensor shuffled(const shape& dims, double distance) {
 
 // Sums of a pixel and an element of the filter that differ by more than differences move them: pixels are whole
 // numbers, and no two elements have the same fraction.
-std::vector<sample> dilation_samples(const op_row& row, bool long_ones) {
+std::vector<sample> dilations(const op_row& row, bool long_ones, bool of_filters) {
   std::vector<window> windows = {{{2, 5, 4, 3}, {3, 2, 3}, {}},
                                  {{1, 5, 4, 2}, {3, 3, 2}, {{"strides", integers{2, 1}}, {"pad", "same"}}},
                                  {{1, 6, 5, 2}, {2, 3, 2}, {{"pad", 1}, {"dilations", integers{2, 1}}}},
@@ -120,7 +121,7 @@ std::vector<sample> dilation_samples(const op_row& row, bool long_ones) {
     give_padding(w);
     const std::vector<named_operand> operands = {{"x", zeros(w.x)}, {"filter", zeros(w.filter)}};
     const shape y = run_kernel_list("Dilation2D", operands, w.attrs).front().dims();
-    const shape& source = row.name.ends_with("Filter") ? w.filter : w.x;
+    const shape& source = of_filters ? w.filter : w.x;
     shapes dims;
     for (const operand& o : row.operands)
       dims.push_back(o.name == "filter" ? w.filter : o.name == "dy" ? y : o.name == "source" ? source : w.x);
@@ -132,12 +133,19 @@ std::vector<sample> dilation_samples(const op_row& row, bool long_ones) {
   }
   return all;
 }
+std::vector<sample> dilation_samples(const op_row& row, bool long_ones) { return dilations(row, long_ones, false); }
 
 }  // namespace
 
 std::vector<sample> window_samples(const op_row& row, bool long_ones) {
   if (row.attr_index("pad") < 0) return {};
-  if (row.name.starts_with("Dilation")) return dilation_samples(row, long_ones);
+  static constexpr sample_maker<op_row, std::vector<sample>> makers[] = {
+      {"Dilation2D", dilation_samples},
+      {"Dilation2DBackpropInput", dilation_samples},
+      {"Dilation2DBackpropFilter", dilation_samples},
+      {"Dilation2DGatherInput", dilation_samples},
+      {"Dilation2DGatherFilter", [](const op_row& of, bool longer) { return dilations(of, longer, true); }}};
+  if (std::vector<sample> all = made_by(makers, row, long_ones); !all.empty()) return all;
   return row.attr_index("filterSize") >= 0 ? pool_samples(row, long_ones) : convolution_samples(row, long_ones);
 }
 
