@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls to measure kernels with, one maker per calling convention: a new op of a known one is measured without a word
-// here, and one of a new one does not compile (bench/kernels.cc).
+// here, and one of a new one does not compile (bench/recorded/calls.h).
 // To be included after `import kerngrad; import kerngrad.testkit;`.
 #pragma once
 #include <cmath>

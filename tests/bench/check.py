@@ -18,7 +18,11 @@ RUN = ROOT / 'tools' / 'bench' / 'run.py'
 sys.path.insert(0, str(ROOT / 'tools' / 'bench'))
 import compare  # noqa: E402
 import compare_targets  # noqa: E402
+import element_times  # noqa: E402
+import figures  # noqa: E402
+import front_page  # noqa: E402
 import heat_map  # noqa: E402
+import op_memory  # noqa: E402
 import report  # noqa: E402
 import results  # noqa: E402
 import sizes  # noqa: E402
@@ -162,6 +166,58 @@ def lines_against_size_have_the_better_of_two_settings_and_square_products_alone
         'add': {'kerngrad': [(8, 10)], 'Eigen': [(8, 5)], 'libtorch': [(8, 7)]},
         'exp': {'kerngrad': [(64, 10)], 'oneDNN': [(64, 3)]},
         'matmul, n x n': {'kerngrad': [(16, 10)], 'Eigen': [(16, 2)]}, 'softmax': {'kerngrad': [(32, 10)]}}, data
+
+
+def element_record(*times):
+    """A record of calls on 4, 5, 6, ... elements of 100 bytes that take these times, with a cache of 1000 bytes."""
+    lines = ['L1\t1000', *(f'add\t100\t{n}\t{time}' for n, time in enumerate(times, 4))]
+    return element_times.record_of(lines, 'A CPU', '2026-01-02')
+
+
+def steps_between_sizes_are_found_except_near_a_cache_and_where_a_call_costs_the_same():
+    def steps(of_element, *times):
+        record = element_record(*times)
+        record['ops']['add']['bytes'] = of_element
+        return [(count, round(ratio, 2)) for _, count, _, ratio in element_times.jumps(record)]
+
+    assert steps(1, 4, 5, 6) == [], 'the same for each element'
+    assert steps(1, 4, 5 * 1.29, 6 * 1.29) == [] and steps(1, 4, 5 * 1.31, 6 * 1.31) == [(4, 1.31)]
+    assert steps(1, 4 * 1.31, 5, 6) == [(4, 0.76)], 'the time for an element falls too fast'
+    assert steps(100, 4, 5 * 1.31, 6 * 1.31) == [] and steps(251, 4, 5, 9, 9) == [], 'half to twice the cache'
+    assert steps(501, 4, 5 * 1.31, 6 * 1.31) == [(4, 1.31)], 'far beyond the cache'
+    few = element_times.record_of(['add\t1\t1\t9', 'add\t1\t2\t9', 'add\t1\t3\t9'], 'A CPU', '2026-01-02')
+    assert list(element_times.jumps(few)) == [], 'a call on two elements costs as much as one on one'
+
+
+def the_figure_of_elements_marks_the_caches_and_is_on_the_page_once_there_is_a_record():
+    record = element_record(40, 50, 90, 95, 100, 110, 120, 130)
+    drawn = figures.of_elements(record)['element-times']('dark')
+    assert drawn.startswith('<svg') and '>L1</text>' in drawn and '>add</text>' in drawn, drawn
+    assert 'Measured on A CPU, 2026-01-02, by tools/bench/element_times.py' in drawn
+    assert figures.of_elements(None) == {} and front_page.elements_section(None) == ''
+    assert 'finds none.' in front_page.elements_section(record)
+    record['ops']['add']['bytes'] = 1
+    assert 'finds 1.' in front_page.elements_section(record)
+
+
+def a_peak_is_copies_and_bytes_of_two_sizes_and_no_op_may_need_more():
+    mebi = 1 << 20
+    assert op_memory.peak((mebi, 4 * mebi), (mebi, 4 * mebi)) == (1, 0)
+    assert op_memory.peak((mebi, 4 * mebi), (65536, 65536)) == (0, 65536)
+    assert op_memory.peak((mebi, 4 * mebi), (2 * mebi + 65000, 8 * mebi + 65000)) == (2, 64 << 10)
+    assert op_memory.peak((mebi, 4 * mebi), ('none', 'none')) == (op_memory.NONE, 0)
+    assert op_memory.peak((mebi, 4 * mebi), (16 * mebi, 256 * mebi)) == (64, op_memory.GROWS)
+    before = {('Sort', 'rows'): ((0.5, 0), (op_memory.NONE, 0))}
+    for value, gradient, wanted in (((0.5, 0), (op_memory.NONE, 0), 0), ((0, 0), (op_memory.NONE, 0), 0),
+                                    ((1, 0), (op_memory.NONE, 0), 1), ((0.5, 1 << 16), (op_memory.NONE, 0), 1),
+                                    ((0.5, 0), (0, 0), 1)):
+        found = list(op_memory.differences({('Sort', 'rows'): (value, gradient)}, before))
+        assert len(found) == wanted, (value, gradient, found)
+    assert list(op_memory.differences({}, before)) == ['Sort rows: recorded, but not measured']
+    assert list(op_memory.differences(before, {})) == ['Sort rows: not recorded']
+    with tempfile.TemporaryDirectory() as folder:
+        op_memory.write(pathlib.Path(folder) / 'x.h', before)
+        assert op_memory.read(pathlib.Path(folder) / 'x.h') == before
 
 
 def verdicts(old, new):
@@ -408,6 +464,9 @@ TOOLS = [the_page_is_valid_and_needs_nothing_else, the_page_holds_every_kernel_o
          lines_against_size_have_the_better_of_two_settings_and_square_products_alone,
          a_difference_beyond_all_repetitions_is_one, single_runs_are_taken_to_be_noisy,
          a_comparison_says_what_is_in_one_run_only_and_that_the_machine_is_another,
+         steps_between_sizes_are_found_except_near_a_cache_and_where_a_call_costs_the_same,
+         the_figure_of_elements_marks_the_caches_and_is_on_the_page_once_there_is_a_record,
+         a_peak_is_copies_and_bytes_of_two_sizes_and_no_op_may_need_more,
          times_are_brought_to_one_unit_and_failures_left_out,
          compare_exits_with_1_only_when_told_to_and_something_is_slower,
          a_target_is_slower_when_its_fastest_round_is_slower_than_that_of_a_narrower_one,

@@ -74,7 +74,7 @@ with tempfile.TemporaryDirectory() as name:
     filled = [path for path, code in blocks(text) if not insert(copy / path, code)]
     written = {'docs/ops.md', 'docs/ops/elementwise.md', 'docs/ops/bounds.md', 'docs/dtypes.md',
                'kernels/common/accuracy_worst.h',
-               'kernels/common/accuracy_gradients.h'}
+               'kernels/common/accuracy_gradients.h', 'tools/kerngrad/op_memory.h'}
     assert set(wanted) - set(filled) == written, 'all but what programs write'
     for unit in UNITS:
         made = subprocess.run([*COMPILER, '-fsyntax-only', '-DHWY_COMPILE_ONLY_STATIC', '-I', name, '-I', BUILD,

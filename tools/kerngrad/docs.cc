@@ -259,12 +259,13 @@ std::string family_page(int group) {
                         results_text(*row));
   text +=
       "\n## Kernels and gradients\n\n"
-      "| op | kernels for | error bound | gradient | error bound of the gradient | at NaN |\n"
-      "| --- | --- | --- | --- | --- | --- |\n";
+      "| op | kernels for | error bound | gradient | error bound of the gradient | peak memory | at NaN |\n"
+      "| --- | --- | --- | --- | --- | --- | --- |\n";
   for (const kg::op_row* row : rows)
-    text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", row->name,
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", row->name,
                         kernels_text(*row) == usual_kernels ? "" : kernels_text(*row), bounds_text(row->name),
-                        cell(gradient_part(*row)), gradient_bounds_text(*row), cell(nan_part(value_part(row->doc))));
+                        cell(gradient_part(*row)), gradient_bounds_text(*row), memory_text(row->name),
+                        cell(nan_part(value_part(row->doc))));
   return text;
 }
 
@@ -288,6 +289,11 @@ std::string index_page() {
          "- **Gradient**: an op with a kink, a jump, a pole or ties states its gradient there.\n"
          "- **Error bound of the gradient**: for a `dy` of 1. A star refers to the domain in\n"
          "  [error bounds](ops/bounds.md).\n"
+         "- **Peak memory**: of the value / of value and gradient. It counts beyond operands and results, on one\n"
+         "  thread, and is a number of copies of the largest operand or result. 0 allocates the results alone, 1\n"
+         "  one further array. KiB and MiB are the same for all large calls. The test `op_memory` measures calls\n"
+         "  of 2^18 and 2^20 elements, with float32 if the op takes it. \"Grows\" marks peaks with more copies for\n"
+         "  larger calls. [Memory](memory.md#memory-of-an-op) explains why kernels need memory.\n"
          "- **At NaN**: the result, if the op treats NaN in its own way.\n\n"
          "[Error bounds](ops/bounds.md) has the largest errors and their operands. [Accuracy](accuracy.md) explains\n"
          "how they are measured.\n";

@@ -70,6 +70,8 @@ std::string targets_page(bool as_json);
 std::vector<std::string> ops_pages();
 /// A page of docs/ops by its name, or docs/ops.md for an empty name.
 std::string ops_page(std::string_view name);
+/// The peak memory of an op beyond its operands and results, and that of its gradient; empty if it is not recorded.
+std::string memory_text(std::string_view op);
 /// The tables of docs/ops, with the ranges of attributes, as a JSON array.
 std::string rows_page();
 /// A page, docs/dtypes.md, with its table of the results' dtypes made again.
