@@ -98,7 +98,7 @@ constexpr void drop_ones(std::vector<fused_step>& steps, std::vector<int>& resul
     stands_for[i] = static_cast<std::int16_t>(i);
     for (std::int16_t& k : steps[i].in)
       if (k >= 0) k = stands_for[static_cast<std::size_t>(k)];
-    if (steps[i].kind != step_kind::op || steps[i].row->name != "Multiply") continue;
+    if (steps[i].kind != step_kind::op || steps[i].row != &row_of<op_id<"Multiply">>) continue;
     if (one(steps[i].in[0])) stands_for[i] = steps[i].in[1];
     else if (one(steps[i].in[1])) stands_for[i] = steps[i].in[0];
   }

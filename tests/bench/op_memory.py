@@ -46,7 +46,7 @@ LINE = re.compile(r'\{"(\w+)", "([^"]*)", \{(\S+), (\S+)\}, \{(\S+), (\S+)\}\}')
 
 
 def peak(sizes, peaks):
-    """Copies and bytes that give the peaks at two sizes; for a peak that grows faster, the copies of the larger size."""
+    """Copies and bytes that give the peaks at two sizes. A peak that grows faster has the copies of the larger size."""
     if 'none' in peaks:
         return NONE, 0
     (small, large), (least, most) = map(int, sizes), map(int, peaks)
