@@ -123,6 +123,32 @@ void svd(benchmark::State& state, const problem& p) {
       [&] { benchmark::DoNotOptimize(la::svd(p.general)); });
 }
 
+// Value and gradient of a Gaussian process's loss for three hyperparameters, next to LAPACK's factor and inverse of the
+// covariance, which a gradient by hand needs. The time itself has a goal: `after_us`.
+void gaussian_process(benchmark::State& state, const problem& p) {
+  const tensor x = kg::linspace(0, 10, static_cast<double>(p.n), kg::dtype::float64), y = kg::sin(x);
+  const tensor one = kg::eye(p.n, p.n, 0, kg::dtype::float64), log_parameters({0.0, 0.0, -1.0});
+  const auto covariance = [&](const tensor& of) {
+    const tensor parameters = kg::exp(of);
+    const tensor apart = (kg::expand_dims(x, 1) - kg::expand_dims(x, 0)) / parameters(0);
+    return kg::square(parameters(1)) * kg::exp(kg::square(apart) * -0.5) + one * kg::square(parameters(2));
+  };
+  const auto loss = kg::value_and_grad([&](const tensor& of) {
+    const tensor factor = la::cholesky(covariance(of));
+    return la::vecdot(y, la::cho_solve(factor, y)) * 0.5 + kg::sum(kg::log(la::diagonal(factor)));
+  });
+  const tensor fixed = covariance(log_parameters);
+  kgbench::paired(
+      state,
+      [&] {
+        doubles a = copied(fixed);
+        LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', p.size, a.data(), p.size);
+        LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'U', p.size, a.data(), p.size);
+        benchmark::DoNotOptimize(a.data());
+      },
+      [&] { benchmark::DoNotOptimize(loss(log_parameters)); });
+}
+
 void add(const char* name, std::int64_t n, void (*run)(benchmark::State&, const problem&)) {
   benchmark::RegisterBenchmark((std::string(name) + "/n:" + std::to_string(n)).c_str(), [n,
                                                                                          run](benchmark::State& state) {
@@ -140,6 +166,7 @@ int main(int argc, char** argv) {
     add("lu", n, lu), add("qr", n, qr);
   }
   for (const std::int64_t n : {8, 256}) add("eigh", n, eigh), add("svd", n, svd);
+  for (const std::int64_t n : {8, 200}) add("gaussian_process", n, gaussian_process);
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
 }
