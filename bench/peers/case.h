@@ -50,9 +50,9 @@ inline std::string size_of(product_size s) { return size_of({s.m, s.k, s.n}); }
 
 // The values of a 32 bit linear congruential generator, the same in every program.
 template <class T, class F>
-T* drawn(int slot, std::size_t n, F value) {
+T* drawn(int operand_index, std::size_t n, F value) {
   static std::map<std::pair<int, std::size_t>, T*> blocks;
-  T*& block = blocks[{slot, n}];
+  T*& block = blocks[{operand_index, n}];
   if (!block) {
     // As the library keeps its own large blocks: in huge pages where the system gives them on demand.
     constexpr std::size_t small_page = 4096, huge_page = std::size_t{2} << 20;
@@ -60,15 +60,16 @@ T* drawn(int slot, std::size_t n, F value) {
     const std::size_t bytes = (n * sizeof(T) + page - 1) / page * page;
     block = static_cast<T*>(std::aligned_alloc(page, bytes));
     if (page == huge_page) madvise(block, bytes, MADV_HUGEPAGE);
-    std::uint32_t state = 12345u + 77u * static_cast<std::uint32_t>(slot);
+    std::uint32_t state = 12345u + 77u * static_cast<std::uint32_t>(operand_index);
     for (std::size_t i = 0; i < n; ++i) block[i] = value(state = state * 1664525u + 1013904223u);
   }
   return block;
 }
-/// n floats in [low, high), on a page of their own, the same at every call; a slot is an operand.
-inline float* floats(int slot, std::size_t n, float low = -2, float high = 2) {
-  return drawn<float>(
-      slot, n, [=](std::uint32_t bits) { return low + (high - low) * (static_cast<float>(bits >> 8) / 16777216.f); });
+/// n floats in [low, high), on a page of their own, the same at every call; operand_index says for which operand.
+inline float* floats(int operand_index, std::size_t n, float low = -2, float high = 2) {
+  return drawn<float>(operand_index, n, [=](std::uint32_t bits) {
+    return low + (high - low) * (static_cast<float>(bits >> 8) / 16777216.f);
+  });
 }
 /// Positive operands, for logarithms and variances.
 inline float* positive(std::size_t n) { return floats(20, n, 0.1f, 4.f); }

@@ -26,8 +26,8 @@ void on_arrays(const char* name, F f) {
     });
 }
 
-kg::tensor floats(int slot, std::size_t n) {
-  return kg::tensor(std::span<const float>(cases::floats(slot, 64), n), {static_cast<std::int64_t>(n)});
+kg::tensor floats(int operand_index, std::size_t n) {
+  return kg::tensor(std::span<const float>(cases::floats(operand_index, 64), n), {static_cast<std::int64_t>(n)});
 }
 
 void by_hand(float* a, float* b, float* y, std::size_t n) { kerngrad::kernels::Add_float32(a, b, y, n); }

@@ -11,9 +11,9 @@ import kerngrad;
 
 namespace {
 
-kg::tensor drawn(int slot, const kg::shape& dims, float low = -2, float high = 2) {
+kg::tensor drawn(int operand_index, const kg::shape& dims, float low = -2, float high = 2) {
   const auto n = static_cast<std::size_t>(dims.size());
-  return kg::tensor(std::span<const float>(cases::floats(slot, n, low, high), n), dims);
+  return kg::tensor(std::span<const float>(cases::floats(operand_index, n, low, high), n), dims);
 }
 
 void add_chain(std::size_t length) {

@@ -8,9 +8,9 @@ import kerngrad;
 
 namespace {
 
-kg::tensor drawn(int slot, const kg::shape& dims) {
+kg::tensor drawn(int operand_index, const kg::shape& dims) {
   const auto n = static_cast<std::size_t>(dims.size());
-  return kg::tensor(std::span<const float>(cases::floats(slot, n), n), dims);
+  return kg::tensor(std::span<const float>(cases::floats(operand_index, n), n), dims);
 }
 kg::tensor indices(std::size_t n, std::size_t below) {
   return kg::tensor(std::span<const std::int32_t>(cases::indices(n, static_cast<std::uint32_t>(below)), n),

@@ -30,8 +30,8 @@ void add_reduce_cases() {
     add_one("argmax", s, [](const kg::tensor& x) { return kg::argmax(x, 1); });
   }
   cases::add("layernorm", square, [=] {
-    const auto row = [](int slot) {
-      return kg::tensor(std::span<const float>(cases::floats(slot, cases::side), cases::side), {cases::side});
+    const auto row = [](int operand_index) {
+      return kg::tensor(std::span<const float>(cases::floats(operand_index, cases::side), cases::side), {cases::side});
     };
     return [x = matrix(square), weight = row(1), bias = row(2)] {
       benchmark::DoNotOptimize(kg::layer_norm(x, {.scale = weight, .offset = bias, .epsilon = 1e-5}).address());

@@ -9,9 +9,9 @@ import kerngrad;
 
 namespace {
 
-kg::tensor drawn(int slot, const kg::shape& dims) {
+kg::tensor drawn(int operand_index, const kg::shape& dims) {
   const auto n = static_cast<std::size_t>(dims.size());
-  return kg::tensor(std::span<const float>(cases::floats(slot, n), n), dims);
+  return kg::tensor(std::span<const float>(cases::floats(operand_index, n), n), dims);
 }
 
 void add_product(const char* name, cases::product_size s, bool transpose_a, bool transpose_b, bool two = false) {

@@ -18,10 +18,10 @@ constexpr std::int64_t million = 1'000'000;
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 // n numbers in [0, 1): indices whose bits are mixed, by which NumPy makes the same.
-kg::tensor uniform(std::uint32_t slot, std::int64_t n) {
+kg::tensor uniform(std::uint32_t operand_index, std::int64_t n) {
   return kg::tensor::build<double>({n}, [&](std::span<double> all) {
     for (std::size_t i = 0; i < all.size(); ++i) {
-      std::uint32_t bits = static_cast<std::uint32_t>(i) * 2654435761u + slot * 97531u + 12345u;
+      std::uint32_t bits = static_cast<std::uint32_t>(i) * 2654435761u + operand_index * 97531u + 12345u;
       bits = (bits ^ bits >> 16) * 0x7feb352du;
       bits = (bits ^ bits >> 15) * 0x846ca68bu;
       all[i] = (bits ^ bits >> 16) / 4294967296.0;

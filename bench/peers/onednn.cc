@@ -19,8 +19,8 @@ const dnnl::engine& cpu() {
   return engine;
 }
 memory::desc tensor(const dims& sizes, tag order) { return {sizes, memory::data_type::f32, order}; }
-memory operand(const memory::desc& d, int slot) {
-  return {d, cpu(), cases::floats(slot, (d.get_size() + sizeof(float) - 1) / sizeof(float))};
+memory operand(const memory::desc& d, int operand_index) {
+  return {d, cpu(), cases::floats(operand_index, (d.get_size() + sizeof(float) - 1) / sizeof(float))};
 }
 memory target(const memory::desc& d) { return operand(d, 30); }
 memory::dim dim(std::size_t n) { return static_cast<memory::dim>(n); }

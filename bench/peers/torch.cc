@@ -11,14 +11,14 @@ namespace {
 
 using torch::Tensor;
 
-Tensor tensor(int slot, at::IntArrayRef dims, float low = -2, float high = 2) {
+Tensor tensor(int operand_index, at::IntArrayRef dims, float low = -2, float high = 2) {
   std::size_t n = 1;
   for (const std::int64_t size : dims) n *= static_cast<std::size_t>(size);
-  return torch::from_blob(cases::floats(slot, n, low, high), dims);
+  return torch::from_blob(cases::floats(operand_index, n, low, high), dims);
 }
-Tensor vector(int slot, std::size_t n) { return tensor(slot, {static_cast<std::int64_t>(n)}); }
-Tensor image(int slot, std::int64_t size, std::int64_t channels) {
-  return tensor(slot, {1, size, size, channels}).permute({0, 3, 1, 2});
+Tensor vector(int operand_index, std::size_t n) { return tensor(operand_index, {static_cast<std::int64_t>(n)}); }
+Tensor image(int operand_index, std::int64_t size, std::int64_t channels) {
+  return tensor(operand_index, {1, size, size, channels}).permute({0, 3, 1, 2});
 }
 Tensor filter(at::IntArrayRef dims) { return tensor(1, dims).contiguous(at::MemoryFormat::ChannelsLast); }
 void use(const Tensor& x) { benchmark::DoNotOptimize(x.unsafeGetTensorImpl()); }
@@ -201,7 +201,9 @@ void add_attention() {
     return [q = tensor(0, dims), k = tensor(1, dims), v = tensor(2, dims)] { use(attention(q, k, v)); };
   });
   cases::add("attention_value_grad", "8x512x64", [dims] {
-    const auto variable = [&](int slot) { return tensor(slot, dims).clone().set_requires_grad(true); };
+    const auto variable = [&](int operand_index) {
+      return tensor(operand_index, dims).clone().set_requires_grad(true);
+    };
     return [q = variable(0), k = variable(1), v = variable(2), w = tensor(3, dims)]() mutable {
       (attention(q, k, v) * w).sum().backward();
       for (Tensor* x : {&q, &k, &v}) x->mutable_grad().reset();
@@ -215,8 +217,8 @@ struct perceptron {
   Tensor w1 = parameter(1, {784, 128}, 0.05f), b1 = parameter(2, {128}, 0.01f);
   Tensor w2 = parameter(3, {128, 10}, 0.1f), b2 = parameter(4, {10}, 0.01f);
 
-  static Tensor parameter(int slot, at::IntArrayRef dims, float bound) {
-    return tensor(slot, dims, -bound, bound).clone().set_requires_grad(true);
+  static Tensor parameter(int operand_index, at::IntArrayRef dims, float bound) {
+    return tensor(operand_index, dims, -bound, bound).clone().set_requires_grad(true);
   }
   Tensor loss() const {
     const Tensor hidden = at::relu(at::addmm(b1, images, w1));

@@ -12,9 +12,9 @@ namespace {
 using matrix = xt::xtensor<float, 2>;
 using vector = xt::xtensor<float, 1>;
 
-matrix square(int slot) {
+matrix square(int operand_index) {
   matrix x = xt::xtensor<float, 2>::from_shape({cases::side, cases::side});
-  std::copy_n(cases::floats(slot, x.size()), x.size(), x.data());
+  std::copy_n(cases::floats(operand_index, x.size()), x.size(), x.data());
   return x;
 }
 

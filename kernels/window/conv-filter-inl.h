@@ -188,7 +188,7 @@ void filter_gradient(const filter_gradient_job<T>& job, T* dw) {
     std::fill_n(dw, total, T{0});
     return;
   }
-  const frame all = frame_of_rows(std::vector<pixel_lattice>{{axes.down, axes.right, 0, 0, 0}}).all;
+  const padded_frame all = frame_of_rows(std::vector<pixel_lattice>{{axes.down, axes.right, 0, 0, 0}}).all;
   const bool pads = !all.inside(g.in_h, g.in_w);
   const bool ask_first = pads && saturated_product(g.batch, g.out_h, g.out_w, g.out_c) < total;
   const bool cut = pads && (!all.is_worth_copying(g.in_h * g.in_w, g.filter_h * g.filter_w) ||

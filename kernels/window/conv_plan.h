@@ -130,7 +130,7 @@ struct image_stack {
 };
 
 /// The window of an image that a kernel walks: starts `top` rows above and `left` columns before the image.
-struct frame {
+struct padded_frame {
   std::ptrdiff_t top, left, rows, columns;
 
   bool inside(std::ptrdiff_t image_rows, std::ptrdiff_t image_columns) const {
@@ -145,7 +145,7 @@ struct frame {
 
 /// Copies the frame of an image, with zeros around it.
 template <class T>
-void copy_framed(const stored_image<T>& image, frame f, T* copy) {
+void copy_framed(const stored_image<T>& image, padded_frame f, T* copy) {
   const std::ptrdiff_t channels = image.channels, pitch = f.columns * channels;
   const std::ptrdiff_t begin = std::clamp<std::ptrdiff_t>(f.left, 0, f.columns);
   const std::ptrdiff_t end = std::clamp<std::ptrdiff_t>(f.left + image.columns, begin, f.columns);
@@ -169,7 +169,7 @@ void copy_framed(const stored_image<T>& image, frame f, T* copy) {
 /// The frames of `slices` images in memory, which are `slice` elements apart: the images themselves where they hold the
 /// frames, else copies with zeros around them.
 template <class T>
-image_view<T> framed(const stored_image<T>& image, frame f, scratch<T>& room, std::ptrdiff_t slices = 1,
+image_view<T> framed(const stored_image<T>& image, padded_frame f, scratch<T>& room, std::ptrdiff_t slices = 1,
                      std::ptrdiff_t slice = 0) {
   if (f.inside(image.rows, image.columns))
     return {image.data + (-f.top * image.columns - f.left) * image.pixel, image.columns * image.pixel, slice,
@@ -307,7 +307,7 @@ struct conv_job {
 
 /// The frame of all lattices, and how it grows with the rows of the result.
 struct frame_of_rows {
-  frame all{};
+  padded_frame all{};
   std::ptrdiff_t rows = 0, step = 1;
 
   explicit frame_of_rows(const std::vector<pixel_lattice>& lattices) {
@@ -322,7 +322,7 @@ struct frame_of_rows {
     }
     all = {-top, -left, bottom - top, right - left};
   }
-  frame part(std::ptrdiff_t first, std::ptrdiff_t count) const {
+  padded_frame part(std::ptrdiff_t first, std::ptrdiff_t count) const {
     return {all.top - first * step, all.left, all.rows - (rows - count) * step, all.columns};
   }
 };

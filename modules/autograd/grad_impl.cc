@@ -59,8 +59,8 @@ namespace {
 
 // The present value of a variable. If a checkpointed function runs again, these are the values that its first run saw.
 const tensor& present(const variable& v, const tensor& held) {
-  for (const watch* w = innermost; w; w = w->outer)
-    if (w->does == watch::kind::replaying)
+  for (const variable_readings* w = innermost; w; w = w->outer)
+    if (w->does == variable_readings::kind::replaying)
       for (const auto& [of, at] : w->read)
         if (of == v) return at;
   return held;
@@ -68,8 +68,8 @@ const tensor& present(const variable& v, const tensor& held) {
 
 // A function that runs again must not change what it reads.
 void refuse_inside_checkpoint(const variable_state& state) {
-  for (const watch* w = innermost; w; w = w->outer)
-    if (w->does != watch::kind::gradients)
+  for (const variable_readings* w = innermost; w; w = w->outer)
+    if (w->does != variable_readings::kind::gradients)
       fail("assign", "a change of variable " + state.name + " inside a checkpointed function",
            "a function that only reads variables", "assign to it after the gradient was taken");
 }
@@ -141,9 +141,9 @@ variable_gradients variable_grads(const std::function<tensor()>& f, std::span<co
   const kernels::gradient_listener* const listener = std::exchange(kernels::next_listener, nullptr);
   recording scope;
   tape& t = scope.on();
-  watch seen(watch::kind::gradients);
+  variable_readings seen(variable_readings::kind::gradients);
   const tensor y = [&] {
-    const watching now(seen);
+    const readings_scope now(seen);
     return f();
   }();
   scope.end_forward();
@@ -228,11 +228,11 @@ tensor_list custom_grad(const std::function<custom_result(std::span<const tensor
     out.push_back(result.values[k]);
   }
   tape& t = this_tape();
-  const std::uint32_t before = t.nodes.size();
+  const std::uint32_t before = t.calls.size();
   const bool takes_values = result.gradient.takes_values();
   record_free(name, in, out, rule_with_values{std::move(result.gradient), {}});
-  if (takes_values && t.nodes.size() != before)
-    t.free[t.nodes[before].free].run.target<rule_with_values>()->values.assign(out.begin(), out.end());
+  if (takes_values && t.calls.size() != before)
+    t.free[t.calls[before].free].run.target<rule_with_values>()->values.assign(out.begin(), out.end());
   tensor_list values;
   for (tensor& y : out) values.push_back(std::move(y));
   return values;

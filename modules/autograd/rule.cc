@@ -84,7 +84,7 @@ namespace kerngrad::detail {
 template <const op_row& Row>
 class tensor_context {
  public:
-  inline explicit tensor_context(const frame& at) : at_(at) {}
+  inline explicit tensor_context(const rule_frame& at) : at_(at) {}
   inline const tensor& dy(int k = 0) const { return frame_dy(at_, k); }
   std::vector<tensor> all_dy() const { return frame_all_dy(at_); }
   inline const tensor& in(int i) const { return frame_operand(at_, i); }
@@ -110,7 +110,7 @@ class tensor_context {
   }
 
  private:
-  const frame& at_;
+  const rule_frame& at_;
 };
 
 // The parts of a rule as function pointers. `Parts` is the rule itself, so that only its types and masks are needed.
@@ -124,7 +124,7 @@ constexpr op_gradient instantiate(const rule_parts<F...>& parts) {
         static_assert(gradient_rule<Rule, tensor_context<Row>, tensor>,
                       "a gradient rule must be callable with the context `c` alone and give a tensor");
         to.keeps = from.keeps;
-        to.run = [](const frame& at) -> tensor { return Rule{}(tensor_context<Row>(at)); };
+        to.run = [](const rule_frame& at) -> tensor { return Rule{}(tensor_context<Row>(at)); };
       }
     };
     (part(entry.of[I], std::get<I>(parts.of)), ...);

@@ -94,25 +94,25 @@ inline constexpr std::uint32_t none = 0xffffffff;
 inline constexpr std::uint32_t lost = 0xffffffff;
 
 /// An operand of a recorded op.
-struct slot {
+struct recorded_operand {
   tensor saved;               // empty unless the rule keeps it
   std::uint32_t value = 0;    // where its gradient goes; 0: nowhere
   std::uint32_t dims = none;  // index of its shape; none: the shape of the first result
   dtype type = dtype::float32;
 };
 
-struct node {
+struct recorded_call {
   const op_entry* op = nullptr;       // null: `free` has the rule
   const op_gradient* rule = nullptr;  // the op's own, or what stood in for it while this was recorded
   std::uint32_t free = none;
-  std::uint32_t first_slot = 0, slots = 0;
+  std::uint32_t first_operand = 0, operands = 0;
   std::uint32_t first_value = 0, results = 0;
   std::uint32_t first_kept = 0;    // index of the first result's handle that is kept
   std::uint32_t kept_results = 0;  // a bit for each result that is
   std::uint32_t attrs = none;
   std::uint32_t made = none;  // index of the results' signatures, for ops with several
 
-  // A node whose recording ran out of memory halfway has neither: walks pass it by.
+  // A call whose recording ran out of memory halfway has neither: walks pass it by.
   inline bool whole() const { return op || free != none; }
 };
 
@@ -123,8 +123,8 @@ struct free_gradient {
 
 /// The recorded calls.
 struct tape_lists {
-  chunked<node> nodes;
-  chunked<slot> slots;
+  chunked<recorded_call> calls;
+  chunked<recorded_operand> operands;
   chunked<tensor> results;
   chunked<shape> shapes;
   chunked<signature> made;
@@ -194,23 +194,25 @@ void record_free(std::string_view name, std::span<const tensor* const> in, std::
 bool record_replaced(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
                      std::span<tensor> out);
 
-struct frame {
+struct rule_frame {
   const tape& on;
-  const node& at;
+  const recorded_call& at;
   std::span<tensor> dys;
   int operand = 0;                         // of a list: which of its tensors
   bool of_parts = false;                   // dys are parts of complex128 numbers, which the operands pass for as well
   mutable std::array<tensor, 2> shared{};  // what the rule computes once for several operands
 
-  inline const slot& operand_slot(int i) const { return on.slots[at.first_slot + static_cast<std::uint32_t>(i)]; }
+  inline const recorded_operand& operand_at(int i) const {
+    return on.operands[at.first_operand + static_cast<std::uint32_t>(i)];
+  }
   inline const shape& dims(int i) const {
-    const slot& s = operand_slot(i);
+    const recorded_operand& s = operand_at(i);
     return s.saved.defined() ? s.saved.dims() : s.dims == none ? dys[0].dims() : on.shapes[s.dims];
   }
 };
 
 /// The gradient of result k; zeros where none has arrived.
-const tensor& completed(const frame& at, int k);
+const tensor& completed(const rule_frame& at, int k);
 
 /// A gradient added up over the axes that an operand of this shape was broadcast over.
 tensor summed_to(const shape& dims, const tensor& g);

@@ -67,8 +67,8 @@ void tape::open() {
 }
 
 void tape::reset() {
-  nodes.clear();
-  slots.clear();
+  calls.clear();
+  operands.clear();
   results.clear();
   shapes.clear();
   made.clear();
@@ -99,18 +99,18 @@ inline std::uint32_t followed(const tape& t, const tensor& x) {
   return b && at.tape == t.id && differentiable.has(b->type) ? at.value : 0;
 }
 
-// Adds a node with a slot per operand; `keeps(i)` says whether operand i is saved whole. The number of operands is the
-// compiler's to know where the type of `in` says it.
+// Adds a recorded_call with a recorded_operand per operand; `keeps(i)` says whether operand i is saved whole. The
+// number of operands is the compiler's to know where the type of `in` says it.
 template <class Operands, class Keeps>
-inline node& begin_node(tape& t, const Operands& in, std::span<const tensor> out, bool all_dims, Keeps keeps) {
+inline recorded_call& begin_call(tape& t, const Operands& in, std::span<const tensor> out, bool all_dims, Keeps keeps) {
   const shape& made = tensor_access::buffer(out[0])->dims;
-  node& n = t.nodes.add();
-  n.first_slot = t.slots.size();
-  n.slots = static_cast<std::uint32_t>(in.size());
+  recorded_call& n = t.calls.add();
+  n.first_operand = t.operands.size();
+  n.operands = static_cast<std::uint32_t>(in.size());
   n.first_value = t.next_value;
   n.results = static_cast<std::uint32_t>(out.size());
   for (std::size_t i = 0; i < in.size(); ++i) {
-    slot& s = t.slots.add();
+    recorded_operand& s = t.operands.add();
     const tensor& x = *in[i];
     const buffer* b = tensor_access::buffer(x);
     if (!b) continue;
@@ -160,8 +160,8 @@ inline void record_op(const op_entry& op, const Operands& in, std::span<const at
   }
   if (!tracked) return lose(in, out);
   if (!scoped && replaced_gradients.load(std::memory_order_relaxed) != 0 && record_replaced(op, in, attrs, out)) return;
-  node& n =
-      begin_node(t, in, out, out.size() > 1, [&](std::size_t i) { return rule && keeps.operand(rule->place_of(i)); });
+  recorded_call& n =
+      begin_call(t, in, out, out.size() > 1, [&](std::size_t i) { return rule && keeps.operand(rule->place_of(i)); });
   n.rule = rule;
   if (!attrs.empty()) {
     n.attrs = t.attrs.size();
@@ -216,15 +216,15 @@ void record_free(std::string_view name, std::span<const tensor* const> in, std::
   }
   for (tensor& y : out) tensor_access::place(y) = {};  // a result that is an operand's handle is a value of its own
   if (!tracked || out.empty()) return lose(in, out);
-  free_gradient kept{std::string(name), std::move(rule)};  // may throw: before the node is there
-  node& n = begin_node(t, in, out, true, [](std::size_t) { return false; });
+  free_gradient kept{std::string(name), std::move(rule)};  // may throw: before the call is there
+  recorded_call& n = begin_call(t, in, out, true, [](std::size_t) { return false; });
   const std::uint32_t at = t.free.size();
   t.free.add() = std::move(kept);
   for (tensor& y : out) give_place(t, y);
   n.free = at;
 }
 
-const tensor& completed(const frame& at, int k) {
+const tensor& completed(const rule_frame& at, int k) {
   tensor& dy = at.dys[static_cast<std::size_t>(k)];
   if (!dy.defined()) {
     const signature& made = at.on.made[at.at.made + static_cast<std::size_t>(k)];
@@ -241,32 +241,32 @@ tensor summed_to(const shape& dims, const tensor& g) {
   return reshape(sum(g, over), dims);
 }
 
-const tensor& frame_dy(const frame& at, int k) { return completed(at, k); }
-std::vector<tensor> frame_all_dy(const frame& at) {
+const tensor& frame_dy(const rule_frame& at, int k) { return completed(at, k); }
+std::vector<tensor> frame_all_dy(const rule_frame& at) {
   std::vector<tensor> all;
   for (int k = 0; k < static_cast<int>(at.dys.size()); ++k) all.push_back(completed(at, k));
   return all;
 }
-const tensor& frame_operand(const frame& at, int i) {
+const tensor& frame_operand(const rule_frame& at, int i) {
   static const tensor omitted;  // a call by name may leave out the last operands where they are optional
-  return static_cast<std::uint32_t>(i) < at.at.slots ? at.operand_slot(i).saved : omitted;
+  return static_cast<std::uint32_t>(i) < at.at.operands ? at.operand_at(i).saved : omitted;
 }
-const tensor& frame_result(const frame& at, int k) {
+const tensor& frame_result(const rule_frame& at, int k) {
   std::uint32_t place = at.at.first_kept;
   for (int before = 0; before < k; ++before) place += (at.at.kept_results >> before) & 1;
   return at.on.results[place];
 }
-const shape& frame_dims(const frame& at, int i) { return at.dims(i); }
-dtype frame_type(const frame& at, int i) {
-  const dtype type = at.operand_slot(i).type;
+const shape& frame_dims(const rule_frame& at, int i) { return at.dims(i); }
+dtype frame_type(const rule_frame& at, int i) {
+  const dtype type = at.operand_at(i).type;
   return at.of_parts && type == dtype::complex128 ? dtype::float64 : type;
 }
-const attr_value& frame_attr(const frame& at, int index) {
+const attr_value& frame_attr(const rule_frame& at, int index) {
   return at.on.attrs[at.at.attrs + static_cast<std::uint32_t>(index)];
 }
-int frame_index(const frame& at) { return at.operand; }
-tensor& frame_shared(const frame& at, int k) { return at.shared[static_cast<std::size_t>(k)]; }
-tensor frame_zeros(const frame& at, int i) { return zeros(at.dims(i), frame_type(at, i)); }
-tensor frame_reduced(const frame& at, int i, tensor g) { return reduced_to(at.dims(i), std::move(g)); }
+int frame_index(const rule_frame& at) { return at.operand; }
+tensor& frame_shared(const rule_frame& at, int k) { return at.shared[static_cast<std::size_t>(k)]; }
+tensor frame_zeros(const rule_frame& at, int i) { return zeros(at.dims(i), frame_type(at, i)); }
+tensor frame_reduced(const rule_frame& at, int i, tensor g) { return reduced_to(at.dims(i), std::move(g)); }
 
 }  // namespace kerngrad::detail

@@ -50,13 +50,13 @@ tensor run_on_leaves(recording& scope, borrowed f, std::span<const tensor> xs, s
 tape& tape_for(const pullback_state& back) {
   if (!back.on) return const_cast<tape&>(back.own);  // a walk that is not the last one changes nothing
   if (back.on != current_tape || back.on->id != back.id || lists_in_use() != back.lists ||
-      back.on->nodes.size() < back.range.end_node)
+      back.on->calls.size() < back.range.end_call)
     fail("kg::pullback", "a call outside the recording that it was made in", "a call inside it, on the same thread",
          "call vjp where the pullback is needed");
   return *back.on;
 }
 
-// The gradients of leaves, empty where nothing arrives; the walk is not the last one over its nodes.
+// The gradients of leaves, empty where nothing arrives; the walk is not the last one over its calls.
 std::vector<tensor> walk_back(tape& t, const tape_range& range, const place& at, const tensor& dy,
                               std::span<const std::uint32_t> leaves) {
   walk back(t, range, false);
@@ -173,14 +173,15 @@ void note(std::vector<capture>& all, std::uint32_t value, dtype type) {
 // The values below `base` that ops since then have taken, and the results that are some themselves.
 std::vector<capture> captures_below(const tape& t, std::uint32_t base, std::span<const tensor> ys) {
   std::vector<capture> all;
-  for (std::uint32_t s = 0; s < t.slots.size(); ++s)
-    if (const slot& used = t.slots[s]; used.value != 0 && used.value < base) note(all, used.value, used.type);
+  for (std::uint32_t s = 0; s < t.operands.size(); ++s)
+    if (const recorded_operand& used = t.operands[s]; used.value != 0 && used.value < base)
+      note(all, used.value, used.type);
   for (const tensor& y : ys)
     if (const place at = tensor_access::place(y); at.tape == t.id && at.value < base) note(all, at.value, y.type());
   return all;
 }
 
-// A handle that stands for a value in the list of a node's operands. Its shape is of no account.
+// A handle that stands for a value in the list of a call's operands. Its shape is of no account.
 tensor stand_in(const tape& t, const capture& c) {
   const unrecorded pause;
   tensor x = zeros({}, c.type);
@@ -213,16 +214,16 @@ std::vector<tensor> replay(const checkpoint_state& state, std::span<const tensor
            "a function that takes it as an operand");
   std::vector<tensor> leaves;
   for (const tensor& x : state.xs) leaves.push_back(leaf(t, x));
-  watch again(watch::kind::replaying);
+  variable_readings again(variable_readings::kind::replaying);
   for (const auto& [of, value] : state.read) {
     leaves.push_back(leaf(t, value));
     again.read.emplace_back(of, leaves.back());
   }
   for (const capture& c : state.captures) leaves.push_back(leaf(t, at_home ? stand_in(t, c) : zeros({}, c.type)));
-  const std::uint32_t first_slot = t.slots.size();
+  const std::uint32_t first_operand = t.operands.size();
   std::vector<tensor> ys;
   {
-    const watching now(again);
+    const readings_scope now(again);
     ys = state.f(std::span<const tensor>(leaves).first(state.xs.size()));
   }
   scope.end_forward();
@@ -232,7 +233,8 @@ std::vector<tensor> replay(const checkpoint_state& state, std::span<const tensor
     for (std::size_t i = 0; i < state.captures.size() && at_home; ++i)
       if (value == state.captures[i].value) value = tensor_access::place(leaves[first_capture + i]).value;
   };
-  for (std::uint32_t s = first_slot; s < t.slots.size() && !state.captures.empty(); ++s) through_leaf(t.slots[s].value);
+  for (std::uint32_t s = first_operand; s < t.operands.size() && !state.captures.empty(); ++s)
+    through_leaf(t.operands[s].value);
   std::vector<place> at;
   for (const tensor& y : ys) {
     at.push_back(tensor_access::place(y));
@@ -259,12 +261,12 @@ std::vector<tensor> run_checkpointed(const lists_function& f, std::span<const te
   check_operands("kg::checkpoint", xs);
   tape& t = this_tape();
   auto state = std::make_shared<checkpoint_state>(checkpoint_state{f, {xs.begin(), xs.end()}, {}, {}, t.id});
-  watch reads(watch::kind::collecting);
+  variable_readings reads(variable_readings::kind::collecting);
   std::vector<tensor> ys;
   {
     const lists_aside dropped(t);
     const std::uint32_t base = t.next_value;
-    const watching now(reads);
+    const readings_scope now(reads);
     std::vector<tensor> constants;
     for (const tensor& x : xs) constants.push_back(stop_gradient(x));
     ys = f(constants);
@@ -282,14 +284,14 @@ std::vector<tensor> run_checkpointed(const lists_function& f, std::span<const te
   for (const capture& c : state->captures) operands.push_back(stand_in(t, c));
   std::vector<const tensor*> in;
   for (const tensor& x : operands) in.push_back(&x);
-  const std::uint32_t before = t.nodes.size();
+  const std::uint32_t before = t.calls.size();
   record_free("checkpoint", in, ys, [state](std::span<const tensor> dys, const std::vector<bool>& wanted) {
     return replay(*state, dys, wanted);
   });
-  if (t.nodes.size() != before) {
-    const node& n = t.nodes[before];
+  if (t.calls.size() != before) {
+    const recorded_call& n = t.calls[before];
     for (std::size_t i = operands.size() - state->captures.size(); i < operands.size(); ++i)
-      t.slots[n.first_slot + static_cast<std::uint32_t>(i)].dims = any_dims;
+      t.operands[n.first_operand + static_cast<std::uint32_t>(i)].dims = any_dims;
   }
   return ys;
 }
@@ -350,11 +352,11 @@ tensor run_custom(const custom_parts& parts, std::span<const tensor* const> xs, 
   if (!y.defined()) fail(name, "an undefined tensor as value", "a tensor");
   const bool own_value = std::none_of(xs.begin(), xs.end(), [&](const tensor* x) { return same_handle(*x, y); });
   const tensor made = y;
-  const std::uint32_t before = t.nodes.size();
+  const std::uint32_t before = t.calls.size();
   record_free(name, xs, {&y, 1}, rule_of(parts, kept));
-  if (t.nodes.size() == before || !own_value) return y;
-  // A saved result is this node's: its gradient is the one given here, not that of the ops inside.
-  if (auto* rule = t.free[t.nodes[before].free].run.target<saving_rule>())
+  if (t.calls.size() == before || !own_value) return y;
+  // A saved result is this call's: its gradient is the one given here, not that of the ops inside.
+  if (auto* rule = t.free[t.calls[before].free].run.target<saving_rule>())
     for (tensor& x : rule->kept)
       if (same_handle(x, made)) x = y;
   return y;

@@ -41,7 +41,7 @@ class rollback {
 
  private:
   tape& t_;
-  std::uint32_t first_node_, first_result_, first_free_;
+  std::uint32_t first_call_, first_result_, first_free_;
   int exceptions_;
 };
 
@@ -59,7 +59,7 @@ class recording {
   inline tape& on() { return t_; }
   /// True if nothing but this gradient was followed: whatever was recorded depends on one of its operands.
   inline bool alone() const { return t_.depth == 0 && !t_.nested && !aside_; }
-  inline std::uint32_t first_node() const { return first_node_; }
+  inline std::uint32_t first_call() const { return first_call_; }
   inline std::uint32_t first_value() const { return first_value_; }
 
  private:
@@ -67,7 +67,7 @@ class recording {
   int paused_;
   std::optional<lists_aside> aside_;
   std::optional<rollback> undo_;
-  std::uint32_t first_node_ = 0, first_value_ = 0;
+  std::uint32_t first_call_ = 0, first_value_ = 0;
   bool forward_ = true;
 };
 
@@ -88,18 +88,18 @@ inline void accumulate(tensor& a, tensor g, bool recorded) {
 
 /// The part of a tape that a recording filled.
 struct tape_range {
-  std::uint32_t first_node = 0, end_node = 0, first_value = 0, end_value = 0;
+  std::uint32_t first_call = 0, end_call = 0, first_value = 0, end_value = 0;
 };
 /// From where a recording starts up to now.
 tape_range range_of(recording& scope);
 
-/// A slot whose shape is not known: what arrives there is taken as it is.
+/// An operand whose shape is not known: what arrives there is taken as it is.
 inline constexpr std::uint32_t any_dims = none - 1;
 
 /// The walk: gradients by value id, filled in from the back.
 class walk {
  public:
-  /// `last` when there will be no other walk here: what a node saved can go.
+  /// `last` when there will be no other walk here: what a call saved can go.
   walk(tape& t, const tape_range& range, bool last);
 
   inline bool knows(std::uint32_t value) const { return value >= base_ && value - base_ < grads_.size(); }
@@ -119,17 +119,17 @@ class walk {
   void run();
 
  private:
-  // Wanted values by the first node that takes them, in the order of the nodes.
+  // Wanted values by the first call that takes them, in the order of the calls.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> first_uses() const;
   static constexpr std::uint8_t on = 1, end = 2;
 
-  inline bool wanted(const slot& s) const { return s.value != 0 && reaches(s.value); }
-  void step(const node& n, std::span<tensor> dys);
-  void step_free(const node& n, std::span<tensor> dys);
-  void forget(node& n);
+  inline bool wanted(const recorded_operand& s) const { return s.value != 0 && reaches(s.value); }
+  void step(const recorded_call& n, std::span<tensor> dys);
+  void step_free(const recorded_call& n, std::span<tensor> dys);
+  void forget(recorded_call& n);
 
   tape& t_;
-  std::uint32_t first_node_, end_node_, base_;
+  std::uint32_t first_call_, end_call_, base_;
   bool recorded_, last_, all_ = false;
   std::function<void(std::uint32_t)> complete_;
   work_array<tensor, 32> grads_;
@@ -148,17 +148,17 @@ struct variable_state {
   std::uint64_t number;  ///< how many variables were made before it
 };
 
-/// Who is told when a variable is read on this thread. The innermost one answers, and asks the outer ones.
-struct watch {
+/// Answers readings of variables on this thread. The innermost one answers, and asks the outer ones.
+struct variable_readings {
   enum class kind : std::uint8_t {
     gradients,   ///< a variable_grads: gives the leaves that stand for the values
     collecting,  ///< the first run of a checkpointed function: notes the values
     replaying,   ///< its later runs: gives the leaves of the noted values
   };
-  explicit watch(kind what) : does(what) {}
+  explicit variable_readings(kind what) : does(what) {}
 
   kind does;
-  watch* outer = nullptr;
+  variable_readings* outer = nullptr;
   std::vector<std::pair<variable, tensor>> read;
 
   /// Result of reading v, whose value without history is `now`.
@@ -167,18 +167,18 @@ struct watch {
  private:
   tensor leaf_of(const variable& v, const tensor& now);
 };
-extern constinit thread_local watch* innermost;
+extern constinit thread_local variable_readings* innermost;
 
-/// Makes a watch the innermost one in a scope.
-class watching {
+/// Makes these readings the innermost ones in a scope.
+class readings_scope {
  public:
-  inline explicit watching(watch& w) : outer_(std::exchange(innermost, &w)) { w.outer = outer_; }
-  inline ~watching() { innermost = outer_; }
-  watching(const watching&) = delete;
-  watching& operator=(const watching&) = delete;
+  inline explicit readings_scope(variable_readings& w) : outer_(std::exchange(innermost, &w)) { w.outer = outer_; }
+  inline ~readings_scope() { innermost = outer_; }
+  readings_scope(const readings_scope&) = delete;
+  readings_scope& operator=(const readings_scope&) = delete;
 
  private:
-  watch* outer_;
+  variable_readings* outer_;
 };
 
 }  // namespace kerngrad::detail

@@ -14,7 +14,7 @@ import :walk;
 
 namespace kerngrad::detail {
 
-constinit thread_local watch* innermost = nullptr;
+constinit thread_local variable_readings* innermost = nullptr;
 
 namespace {
 constinit thread_local std::uint32_t current_lists = 0, made_lists = 0;
@@ -31,7 +31,7 @@ std::uint32_t lists_in_use() { return current_lists; }
 
 rollback::rollback(tape& t)
     : t_(t),
-      first_node_(t.nodes.size()),
+      first_call_(t.calls.size()),
       first_result_(t.results.size()),
       first_free_(t.free.size()),
       exceptions_(std::uncaught_exceptions()) {}
@@ -39,18 +39,18 @@ rollback::rollback(tape& t)
 rollback::~rollback() {
   if (t_.depth == 0 || std::uncaught_exceptions() == exceptions_) return;
   // The leaves of variables stay: they belong to outer gradients, which may read the variable again.
-  const auto belongs_outside = [&](const node& n) {
-    for (const watch* w = innermost; w; w = w->outer)
+  const auto belongs_outside = [&](const recorded_call& n) {
+    for (const variable_readings* w = innermost; w; w = w->outer)
       for (const auto& [of, at] : w->read)
         if (tensor_access::place(at).value == n.first_value) return true;
     return false;
   };
-  for (std::uint32_t i = first_node_; i < t_.nodes.size(); ++i) {
-    const node& n = t_.nodes[i];
+  for (std::uint32_t i = first_call_; i < t_.calls.size(); ++i) {
+    const recorded_call& n = t_.calls[i];
     if (belongs_outside(n)) continue;
-    // A node that ran out of memory lacks slots.
-    const std::uint32_t end = std::min(n.first_slot + n.slots, t_.slots.size());
-    for (std::uint32_t s = n.first_slot; s < end; ++s) t_.slots[s] = {};
+    // A call that ran out of memory lacks operands.
+    const std::uint32_t end = std::min(n.first_operand + n.operands, t_.operands.size());
+    for (std::uint32_t s = n.first_operand; s < end; ++s) t_.operands[s] = {};
   }
   for (std::uint32_t i = first_result_; i < t_.results.size(); ++i) t_.results[i] = {};
   for (std::uint32_t i = first_free_; i < t_.free.size(); ++i) t_.free[i] = {};
@@ -67,7 +67,7 @@ recording::recording() : t_(this_tape()), paused_(std::exchange(t_.paused, 0)) {
     t_.open();
   }
   undo_.emplace(t_);
-  first_node_ = t_.nodes.size();
+  first_call_ = t_.calls.size();
   first_value_ = t_.next_value;
 }
 
@@ -102,7 +102,7 @@ tensor leaf(tape& t, const tensor& x) {
 }
 
 tape_range range_of(recording& scope) {
-  return {scope.first_node(), scope.on().nodes.size(), scope.first_value(), scope.on().next_value};
+  return {scope.first_call(), scope.on().calls.size(), scope.first_value(), scope.on().next_value};
 }
 
 void add_to(tensor& a, const tensor& g, bool recorded) {
@@ -121,8 +121,8 @@ void add_to(tensor& a, const tensor& g, bool recorded) {
 
 walk::walk(tape& t, const tape_range& range, bool last)
     : t_(t),
-      first_node_(range.first_node),
-      end_node_(range.end_node),
+      first_call_(range.first_call),
+      end_call_(range.end_call),
       base_(range.first_value),
       recorded_(this_tape().depth > 0),
       last_(last),
@@ -130,12 +130,12 @@ walk::walk(tape& t, const tape_range& range, bool last)
       relevant_(range.end_value - range.first_value) {}
 
 void walk::mark() {
-  for (std::uint32_t i = first_node_; i < end_node_; ++i) {
-    const node& n = t_.nodes[i];
+  for (std::uint32_t i = first_call_; i < end_call_; ++i) {
+    const recorded_call& n = t_.calls[i];
     if (!n.whole()) continue;
     bool follows = false;
-    for (std::uint32_t s = 0; s < n.slots && !follows; ++s) {
-      const std::uint32_t value = t_.slots[n.first_slot + s].value;
+    for (std::uint32_t s = 0; s < n.operands && !follows; ++s) {
+      const std::uint32_t value = t_.operands[n.first_operand + s].value;
       follows = knows(value) && relevant_[value - base_];
     }
     if (!follows) continue;
@@ -154,11 +154,11 @@ bool walk::reaches(const tensor& x) const {
 std::vector<std::pair<std::uint32_t, std::uint32_t>> walk::first_uses() const {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> uses;
   std::vector<bool> seen(relevant_.size());
-  for (std::uint32_t i = first_node_; i < end_node_; ++i) {
-    const node& n = t_.nodes[i];
+  for (std::uint32_t i = first_call_; i < end_call_; ++i) {
+    const recorded_call& n = t_.calls[i];
     if (!n.whole()) continue;
-    for (std::uint32_t s = 0; s < n.slots; ++s) {
-      const std::uint32_t value = t_.slots[n.first_slot + s].value;
+    for (std::uint32_t s = 0; s < n.operands; ++s) {
+      const std::uint32_t value = t_.operands[n.first_operand + s].value;
       if (!knows(value) || relevant_[value - base_] != end || seen[value - base_]) continue;
       seen[value - base_] = true;
       uses.emplace_back(i, value);
@@ -175,10 +175,10 @@ void walk::run() {
   } counted;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> uses;
   if (complete_) uses = first_uses();
-  for (std::uint32_t i = end_node_; i-- > first_node_;) {
+  for (std::uint32_t i = end_call_; i-- > first_call_;) {
     for (; !uses.empty() && uses.back().first > i; uses.pop_back()) complete_(uses.back().second);
     poll_stop("gradient");
-    node& n = t_.nodes[i];
+    recorded_call& n = t_.calls[i];
     if (!n.whole() || (!all_ && relevant_[n.first_value - base_] != on)) continue;
     std::span<tensor> dys(&grads_[n.first_value - base_], n.results);
     if (std::any_of(dys.begin(), dys.end(), [](const tensor& dy) { return dy.defined(); })) step(n, dys);
@@ -198,12 +198,12 @@ bool moves_elements(const op_row& row) {
 
 // A rule on the real and on the imaginary parts, as if the complex128 operands were float64: sums at indices have no
 // kernels of complex128.
-tensor run_by_parts(rule_fn run, const frame& at) {
+tensor run_by_parts(rule_fn run, const rule_frame& at) {
   const auto on_part = [&](auto part) {
     std::vector<tensor> dys = frame_all_dy(at);
     for (tensor& dy : dys)
       if (dy.type() == dtype::complex128) dy = part(dy);
-    frame one{at.on, at.at, dys};
+    rule_frame one{at.on, at.at, dys};
     one.operand = at.operand;
     one.of_parts = true;
     return run(one);
@@ -213,7 +213,7 @@ tensor run_by_parts(rule_fn run, const frame& at) {
 
 }  // namespace
 
-void walk::step(const node& n, std::span<tensor> dys) {
+void walk::step(const recorded_call& n, std::span<tensor> dys) {
   if (!n.op) return step_free(n, dys);
   const op_row& row = *n.op->row;
   if (!n.rule) fail(row.name, "a gradient through it", "an op with a gradient rule", std::string(row.no_gradient));
@@ -221,9 +221,9 @@ void walk::step(const node& n, std::span<tensor> dys) {
   // nothing. Rules need not be asked, which may walk the other axes of such shapes: these may be of any size.
   const bool nothing =
       std::all_of(dys.begin(), dys.end(), [](const tensor& dy) { return !dy.defined() || !dy.size(); });
-  frame at{t_, n, dys};
-  for (std::uint32_t s = 0; s < n.slots; ++s) {
-    const slot& target = t_.slots[n.first_slot + s];
+  rule_frame at{t_, n, dys};
+  for (std::uint32_t s = 0; s < n.operands; ++s) {
+    const recorded_operand& target = t_.operands[n.first_operand + s];
     if (!wanted(target)) continue;
     const std::uint32_t part = n.rule->place_of(s);
     const rule_fn run = n.rule->of[part].run;
@@ -238,17 +238,17 @@ void walk::step(const node& n, std::span<tensor> dys) {
   }
 }
 
-void walk::step_free(const node& n, std::span<tensor> dys) {
+void walk::step_free(const recorded_call& n, std::span<tensor> dys) {
   const free_gradient& rule = t_.free[n.free];
-  std::vector<bool> wants(n.slots);
-  for (std::uint32_t s = 0; s < n.slots; ++s) wants[s] = wanted(t_.slots[n.first_slot + s]);
+  std::vector<bool> wants(n.operands);
+  for (std::uint32_t s = 0; s < n.operands; ++s) wants[s] = wanted(t_.operands[n.first_operand + s]);
   const std::vector<tensor> complete = frame_all_dy({t_, n, dys});
   std::vector<tensor> given = rule.run(complete, wants);
-  if (given.size() != n.slots)
+  if (given.size() != n.operands)
     fail(rule.name, "a rule that returns " + std::to_string(given.size()) + " gradients",
-         std::to_string(n.slots) + ", one per operand", "return an empty tensor where there is none");
-  for (std::uint32_t s = 0; s < n.slots; ++s) {
-    const slot& target = t_.slots[n.first_slot + s];
+         std::to_string(n.operands) + ", one per operand", "return an empty tensor where there is none");
+  for (std::uint32_t s = 0; s < n.operands; ++s) {
+    const recorded_operand& target = t_.operands[n.first_operand + s];
     if (!wants[s] || !given[s].defined()) continue;
     const shape& dims = target.dims == any_dims ? given[s].dims()
                         : target.dims == none   ? dys[0].dims()
@@ -262,8 +262,8 @@ void walk::step_free(const node& n, std::span<tensor> dys) {
   }
 }
 
-void walk::forget(node& n) {
-  for (std::uint32_t s = 0; s < n.slots; ++s) t_.slots[n.first_slot + s].saved = tensor();
+void walk::forget(recorded_call& n) {
+  for (std::uint32_t s = 0; s < n.operands; ++s) t_.operands[n.first_operand + s].saved = tensor();
   std::uint32_t at = n.first_kept;
   for (std::uint32_t rest = n.kept_results; rest; rest &= rest - 1) t_.results[at++] = tensor();
   if (n.free != none) t_.free[n.free] = {};
@@ -288,7 +288,7 @@ tensor seed_for(std::string_view name, const tensor& value, const tensor* dy) {
 
 // ------------------------------------------------------------------------------------------ variables
 
-tensor watch::value_of(const variable& v, const tensor& now) {
+tensor variable_readings::value_of(const variable& v, const tensor& now) {
   if (does == kind::gradients) {
     if (v.trainable() && recording_now()) return leaf_of(v, now);
     return outer ? outer->value_of(v, now) : now;
@@ -302,9 +302,9 @@ tensor watch::value_of(const variable& v, const tensor& now) {
   return now;
 }
 
-// The leaf of a variable's present value. An outer watch gets one first, and this one's continues it: what the
+// The leaf of a variable's present value. The outer readings get one first, and this one's continues it: what the
 // inner gradient does with the variable is then seen by the outer one.
-tensor watch::leaf_of(const variable& v, const tensor& now) {
+tensor variable_readings::leaf_of(const variable& v, const tensor& now) {
   for (const auto& [of, at] : read)
     if (of == v && at.address() == now.address()) return at;
   const tensor at = leaf(this_tape(), outer ? outer->value_of(v, now) : now);

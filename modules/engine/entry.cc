@@ -40,8 +40,8 @@ inline constexpr kept all_in{0xff};
 namespace kerngrad::detail {
 
 /// State of a rule while the backward pass is at its node; only the library looks inside.
-struct frame;
-using rule_fn = tensor (*)(const frame&);
+struct rule_frame;
+using rule_fn = tensor (*)(const rule_frame&);
 
 /// The gradient of an op, instantiated for tensors: one part per operand.
 struct op_gradient {
@@ -183,18 +183,18 @@ std::shared_ptr<void> begin_override(const op_entry& op, const op_gradient& rule
 void end_override(const std::shared_ptr<void>& scope) noexcept;
 
 // The frame's contents, for the context that rules are instantiated with.
-const tensor& frame_dy(const frame& at, int k);
-std::vector<tensor> frame_all_dy(const frame& at);
-const tensor& frame_operand(const frame& at, int i);
-const tensor& frame_result(const frame& at, int k);
-const shape& frame_dims(const frame& at, int i);
-dtype frame_type(const frame& at, int i);
-const attr_value& frame_attr(const frame& at, int index);
-int frame_index(const frame& at);
+const tensor& frame_dy(const rule_frame& at, int k);
+std::vector<tensor> frame_all_dy(const rule_frame& at);
+const tensor& frame_operand(const rule_frame& at, int i);
+const tensor& frame_result(const rule_frame& at, int k);
+const shape& frame_dims(const rule_frame& at, int i);
+dtype frame_type(const rule_frame& at, int i);
+const attr_value& frame_attr(const rule_frame& at, int index);
+int frame_index(const rule_frame& at);
 /// A value of the rule's own that lives as long as the walk is at its node, empty at first: k is 0 or 1.
-tensor& frame_shared(const frame& at, int k);
+tensor& frame_shared(const rule_frame& at, int k);
 /// Zeros like operand i, and g added up over the axes that operand i was broadcast over.
-tensor frame_zeros(const frame& at, int i);
-tensor frame_reduced(const frame& at, int i, tensor g);
+tensor frame_zeros(const rule_frame& at, int i);
+tensor frame_reduced(const rule_frame& at, int i, tensor g);
 
 }  // namespace kerngrad::detail

@@ -196,9 +196,9 @@ bool run_folded(const fused_program& program, std::span<const tensor* const> in,
   run.place_operands(in);
   run.place_results(dims, program.results.subspan(1), {}, grads);
   const std::size_t size = size_of(type);
-  if (!run.lanes[root].base)
-    run.lanes[root] = {nullptr, static_cast<std::int64_t>(size),
-                       static_cast<std::size_t>(program.buffers + 1) * block_elements * size, 0};
+  if (!run.locations[root].base)
+    run.locations[root] = {nullptr, static_cast<std::int64_t>(size),
+                           static_cast<std::size_t>(program.buffers + 1) * block_elements * size, 0};
   y = tensor_access::adopt(allocate(type, shapes::without_axes(dims, rows.axes, tail.keep_dims)));
   std::byte* const values = tensor_access::buffer(y)->data;
   // A seed is 1 a row. Programs of sums have this in their steps already.

@@ -57,8 +57,8 @@ bool fused_plan::make() {
   for (const tensor* x : in_)
     if (!x->defined()) return false;
   if (!infer()) return false;
-  const std::size_t frame = static_cast<std::size_t>(program_.frame);
-  full_ = values_[frame].dims;
+  const std::size_t shape_step = static_cast<std::size_t>(program_.shape_step);
+  full_ = values_[shape_step].dims;
   dtype floating_type = dtype::boolean;
   for (const value& v : values_.all()) {
     if (!v.used || v.type == dtype::boolean) continue;
@@ -87,7 +87,8 @@ bool fused_plan::infer() {
       const tensor& x = *in_[static_cast<std::size_t>(s.place)];
       v.type = x.type(), v.dims = &x.dims();
     } else if (s.kind == step_kind::op) {
-      if ((v.used || static_cast<int>(i) == program_.frame) && (!infer_op(i) || !infer_dims(i, uniform))) return false;
+      if ((v.used || static_cast<int>(i) == program_.shape_step) && (!infer_op(i) || !infer_dims(i, uniform)))
+        return false;
     } else {
       const value& like = values_[static_cast<std::size_t>(s.in[0])];
       v.type = s.kind == step_kind::constant ? like.type : dtype_beside(s.number, like.type), v.dims = like.dims;

@@ -48,9 +48,9 @@ struct fused_program {
   std::span<const fused_step> steps;
   std::span<const std::int16_t> results;  // -1: there is none, an operand has no gradient
   int operands = 0;
-  int frame = 0;    // the step that has the shape of a block's walk: all elements of all results
-  int buffers = 0;  // how many steps' results are alive at once and are no result of the program
-  int singles = 0;  // how often a number is an operand
+  int shape_step = 0;  // the step that has the shape of a block's walk: all elements of all results
+  int buffers = 0;     // how many steps' results are alive at once and are no result of the program
+  int singles = 0;     // how often a number is an operand
   fused_tail tail{};
   std::span<const uniform_step> uniform{};  // empty when some step needs more than that
   std::span<const step_chain> chains{};     // and then the steps that one kernel does together
@@ -68,7 +68,7 @@ struct program_builder {
   std::vector<fused_step> steps;
   std::vector<step_chain> chains;
   std::vector<int> results;
-  int frame = 0, buffers = 0, singles = 0;
+  int shape_step = 0, buffers = 0, singles = 0;
   fused_tail tail{};
   bool has_gradient = true;  // every op on the way has a rule, and something flows to the result
 };
@@ -109,7 +109,7 @@ constexpr void drop_ones(std::vector<fused_step>& steps, std::vector<int>& resul
 /// Drops the steps that no result needs.
 constexpr void drop_unused(program_builder& p) {
   step_marks used = repeated<char>(p.steps.size(), 0);
-  used[static_cast<std::size_t>(p.frame)] = true;
+  used[static_cast<std::size_t>(p.shape_step)] = true;
   for (int r : p.results)
     if (r >= 0) used[static_cast<std::size_t>(r)] = true;
   for (std::size_t i = p.steps.size(); i-- > 0;)
@@ -125,7 +125,7 @@ constexpr void drop_unused(program_builder& p) {
       if (k >= 0) k = static_cast<std::int16_t>(moved[static_cast<std::size_t>(k)]);
   }
   p.steps = kept;
-  p.frame = moved[static_cast<std::size_t>(p.frame)];
+  p.shape_step = moved[static_cast<std::size_t>(p.shape_step)];
   for (int& r : p.results)
     if (r >= 0) r = moved[static_cast<std::size_t>(r)];
 }
@@ -182,7 +182,7 @@ constexpr program_builder program_of_steps(step_list list, symbol root, const fu
   program_builder p;
   p.tail = tail;
   root.in = &list;
-  p.frame = root.at;
+  p.shape_step = root.at;
   if (what != fused_kind::gradient) p.results.push_back(root.at);
   if (what != fused_kind::value) {
     symbol seed;
@@ -190,7 +190,7 @@ constexpr program_builder program_of_steps(step_list list, symbol root, const fu
     if (what == fused_kind::gradient || of_mean)
       seed = {&list, list.add({.kind = step_kind::operand, .place = static_cast<std::int8_t>(operands)})};
     else seed = constant_step(1, root);
-    if (what == fused_kind::gradient) p.frame = seed.at;
+    if (what == fused_kind::gradient) p.shape_step = seed.at;
     std::vector<symbol> grads = repeated(operands, symbol());
     p.has_gradient = flowing(list.steps)[static_cast<std::size_t>(root.at)] && differentiate(root, seed, grads);
     for (std::size_t i = 0; i < (of.empty() ? operands : of.size()); ++i)
@@ -313,14 +313,17 @@ struct program_of {
     std::array<std::uint16_t, sizes[0]> order{};
     std::size_t kernels = 0;
     bool is_uniform = false, has_others = false;
-    int frame = 0, buffers = 0, singles = 0;
+    int shape_step = 0, buffers = 0, singles = 0;
     fused_tail tail{};
     bool has_gradient = false;
   };
   static constexpr parts whole = [] {
     const program_builder p = build_program<F, N>(What, of);
-    parts all{
-        .frame = p.frame, .buffers = p.buffers, .singles = p.singles, .tail = p.tail, .has_gradient = p.has_gradient};
+    parts all{.shape_step = p.shape_step,
+              .buffers = p.buffers,
+              .singles = p.singles,
+              .tail = p.tail,
+              .has_gradient = p.has_gradient};
     for (std::size_t i = 0; i < sizes[0]; ++i) all.steps[i] = p.steps[i], all.chains[i] = p.chains[i];
     for (std::size_t i = 0; i < sizes[1]; ++i) all.results[i] = static_cast<std::int16_t>(p.results[i]);
     const std::vector<uniform_step> uniform = uniform_steps(p);
@@ -336,7 +339,7 @@ struct program_of {
       .steps = whole.steps,
       .results = whole.results,
       .operands = static_cast<int>(N),
-      .frame = whole.frame,
+      .shape_step = whole.shape_step,
       .buffers = whole.buffers,
       .singles = whole.singles,
       .tail = whole.tail,

@@ -25,7 +25,7 @@ struct stored_program {
     program = {.steps = builder.steps,
                .results = results,
                .operands = static_cast<int>(operands),
-               .frame = builder.frame,
+               .shape_step = builder.shape_step,
                .buffers = builder.buffers,
                .singles = builder.singles,
                .tail = builder.tail,

@@ -37,7 +37,7 @@ inline constexpr std::size_t block_bytes = 65536;
 inline constexpr std::size_t scratch_bytes = block_bytes + (block_elements + stretch_elements) * sizeof(double);
 
 /// Location of a step's value: an array, a buffer of one block, or one number.
-struct lane {
+struct value_location {
   std::byte* base = nullptr;
   std::int64_t moves = 0;   // bytes from one element to the next: 0 for buffers and numbers
   std::size_t scratch = 0;  // where there is no base: how far into the thread's buffers
@@ -60,7 +60,7 @@ struct uniform_run {
   int folded = -1;  // the step whose value a reduction reads while it is in the cache
   std::int64_t block = block_elements;
   const std::size_t stream_least = kernels::stream_least.load(std::memory_order_relaxed);
-  work_array<lane, usual_steps> lanes{program.steps.size()};
+  work_array<value_location, usual_steps> locations{program.steps.size()};
   std::span<const std::uint16_t> order{};  // which kernels run
   std::vector<std::uint16_t> chosen{};     // and their list, where not all results are wanted
 
@@ -69,7 +69,7 @@ struct uniform_run {
     return step(i).op->kernel(static_cast<int>(backend::simd), program.uniform[i].of_booleans ? dtype::boolean : type);
   }
   inline std::byte* address(std::size_t i, const block_part& block) const {
-    const lane& at = lanes[i];
+    const value_location& at = locations[i];
     return at.base ? at.base + at.moves * block.offset : block.scratch + at.scratch + at.moves * block.within;
   }
   /// The kernels that a wanted result needs, all when `wanted` is empty. False: there is none for the dtype.

@@ -91,14 +91,14 @@ void uniform_run::place_operands(std::span<const tensor* const> in) {
     const fused_step& s = step(i);
     const std::size_t place = static_cast<std::size_t>(s.place);
     if (s.kind == step_kind::operand && place < in.size()) {
-      lanes[i] = {host_data(tensor_access::buffer(*in[place])), static_cast<std::int64_t>(size)};
+      locations[i] = {host_data(tensor_access::buffer(*in[place])), static_cast<std::int64_t>(size)};
     } else if (s.kind == step_kind::operand) {
-      lanes[i].scratch = static_cast<std::size_t>(program.buffers) * buffer;
+      locations[i].scratch = static_cast<std::size_t>(program.buffers) * buffer;
     } else if (s.kind == step_kind::op) {
-      lanes[i].scratch = static_cast<std::size_t>(s.buffer) * buffer;
+      locations[i].scratch = static_cast<std::size_t>(s.buffer) * buffer;
     } else {
-      write_number(s, type, lanes[i].number);
-      lanes[i].base = reinterpret_cast<std::byte*>(&lanes[i].number);
+      write_number(s, type, locations[i].number);
+      locations[i].base = reinterpret_cast<std::byte*>(&locations[i].number);
     }
   }
 }
@@ -108,10 +108,10 @@ void uniform_run::place_results(const shape& dims, std::span<const std::int16_t>
   for (std::size_t k = 0; k < out.size(); ++k) {
     if (results[k] < 0 || (!wanted.empty() && !wanted[k])) continue;
     const std::size_t i = static_cast<std::size_t>(results[k]);
-    if (step(i).kind != step_kind::op || lanes[i].moves) continue;
+    if (step(i).kind != step_kind::op || locations[i].moves) continue;
     const dtype own = program.uniform[i].gives_booleans ? dtype::boolean : type;
     out[k] = tensor_access::adopt(allocate(own, dims));
-    lanes[i] = {tensor_access::buffer(out[k])->data, static_cast<std::int64_t>(size_of(own))};
+    locations[i] = {tensor_access::buffer(out[k])->data, static_cast<std::int64_t>(size_of(own))};
     result_bytes = static_cast<std::size_t>(dims.size()) * size_of(own);
   }
 }
@@ -149,7 +149,7 @@ void uniform_run::run_chain(std::size_t i, const block_part& block) const {
   const kernels::chain_kernels& kernel = kernels::chain_simd[chain.kernel];
   // A later reader of a result finds it in the cache.
   const bool read_again = chain.read_again || folded == static_cast<int>(i);
-  const bool past_caches = lanes[i].base && !read_again && result_bytes >= stream_least;
+  const bool past_caches = locations[i].base && !read_again && result_bytes >= stream_least;
   kernels::chain_geometry g{static_cast<std::size_t>(block.n), {}, past_caches, {}};
   for (std::size_t k = 0; k < kernels::most_kept_values; ++k)
     if (chain.kept[k] >= 0) g.kept[k] = address(static_cast<std::size_t>(chain.kept[k]), block);
@@ -179,7 +179,7 @@ void uniform_run::run_all(std::int64_t begin, std::int64_t end) const {
 // One thread's part, from element `first` on. Values between steps need blocks; a single step does not, unless it
 // ends a chain that gives a result on the way.
 void uniform_run::run_blocks(std::int64_t first, std::int64_t end) const {
-  const bool keeps_nothing = order.size() == 1 && chosen.empty() && lanes[order[0]].base;
+  const bool keeps_nothing = order.size() == 1 && chosen.empty() && locations[order[0]].base;
   if (keeps_nothing) return run_block({first, end - first, 0, nullptr});
   alignas(64) std::byte scratch[scratch_bytes];
   for (std::int64_t at = first; at < end; at += block) run_block({at, std::min(block, end - at), 0, scratch});

@@ -37,7 +37,7 @@ void check_edges(const composed& call, std::span<const boundary> edges, std::siz
 program_builder value_program(const step_list& list, std::span<const symbol> results) {
   program_builder p;
   p.steps = list.steps;
-  p.frame = results[0].at;
+  p.shape_step = results[0].at;
   for (const symbol& r : results) p.results.push_back(r.at);
   drop_unused(p);
   p.chains = find_chains(p.steps, p.results);

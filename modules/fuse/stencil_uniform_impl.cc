@@ -123,11 +123,12 @@ border_cells<T>::border_cells(const stencil_grid& grid, const uniform_run& inter
   steps_.place_operands(reads);
   for (std::size_t i = 0; i < program.steps.size(); ++i)
     if (program.steps[i].kind == step_kind::operand)
-      steps_.lanes[i].base = reinterpret_cast<std::byte*>(
+      steps_.locations[i].base = reinterpret_cast<std::byte*>(
           gathered_.data() + static_cast<std::size_t>(program.steps[i].place) * block_elements);
   for (std::size_t k = 0; k < program.results.size(); ++k) {
     const auto i = static_cast<std::size_t>(program.results[k]);
-    steps_.lanes[i] = {reinterpret_cast<std::byte*>(computed_.data() + k * block_elements), interior.lanes[i].moves};
+    steps_.locations[i] = {reinterpret_cast<std::byte*>(computed_.data() + k * block_elements),
+                           interior.locations[i].moves};
   }
 }
 
@@ -219,8 +220,8 @@ void border_cells<T>::flush() {
   if (filled_ == 0) return;
   steps_.run_blocks(0, filled_);
   for (const std::int16_t result : steps_.program.results) {
-    const lane& at = steps_.lanes[static_cast<std::size_t>(result)];
-    std::byte* const whole = interior_.lanes[static_cast<std::size_t>(result)].base;
+    const value_location& at = steps_.locations[static_cast<std::size_t>(result)];
+    std::byte* const whole = interior_.locations[static_cast<std::size_t>(result)].base;
     const std::byte* from = at.base;
     for (const border_run& run : runs_) {
       if (at.moves == 1)
@@ -260,7 +261,7 @@ bool run_uniform(const stencil_program& p, std::span<const tensor* const> in, st
     const auto size = static_cast<std::int64_t>(size_of(run.type));
     for (std::size_t i = 0; i < steps.steps.size(); ++i)
       if (run.step(i).kind == step_kind::operand)
-        run.lanes[i].base += grid.reads[static_cast<std::size_t>(run.step(i).place)].distance * size;
+        run.locations[i].base += grid.reads[static_cast<std::size_t>(run.step(i).place)].distance * size;
     if (before < dims.size() - after) run.run_all(before, dims.size() - after);
   }
   if (run.type == dtype::float32) border_cells<std::uint32_t>(grid, run, steps, reads).run();

@@ -88,15 +88,15 @@ void run_merge(const step& s, const sequence& of, run_frame& with) {
 
 void run_control(const step& s, const sequence& of, run_frame& with) {
   switch (s.kind) {
-    case step_kind::choose:
+    case plan_step_kind::choose:
       return put(s, with, truth(*s.at, value_at(of, with, s.in[1])) ? 1 : 0, value_at(of, with, s.in[0]));
-    case step_kind::merge: return run_merge(s, of, with);
-    case step_kind::loop: return run_loop(s, of, with);
-    case step_kind::branch: {
+    case plan_step_kind::merge: return run_merge(s, of, with);
+    case plan_step_kind::loop: return run_loop(s, of, with);
+    case plan_step_kind::branch: {
       const bool holds = truth(*s.at, value_at(of, with, s.in[0]));
       return give_all(s, with, run_sequence(holds ? *s.first : *s.second, inputs_of(s, of, with, 1), *with.run));
     }
-    case step_kind::guard: {
+    case plan_step_kind::guard: {
       const run_value& v = value_at(of, with, s.in[0]);
       if (v.x.defined() && v.x.signature() != s.expected) throw other_shapes{};
       return put(s, with, 0, v);
@@ -111,7 +111,7 @@ void planner::emit_choice(std::int32_t i) {
   const node& n = at(i);
   if (n.inputs.size() != 2) fail_at(n, std::to_string(n.inputs.size()) + " inputs", "a value and a condition");
   const std::int32_t data = slot(n.inputs[0]), condition = slot(n.inputs[1]);
-  if (condition >= 0) return add(step_for(i, step_kind::choose), std::vector<endpoint>{{i, 0}, {i, 1}}, false);
+  if (condition >= 0) return add(step_for(i, plan_step_kind::choose), std::vector<endpoint>{{i, 0}, {i, 1}}, false);
   const bool holds = truth(n, seen(condition));
   name({i, holds ? 1 : 0}, data);
   name({i, holds ? 0 : 1}, constant({}));
@@ -124,7 +124,7 @@ void planner::emit_merge(std::int32_t i) {
   for (std::size_t k = 0; k < n.inputs.size(); ++k)
     if (!is_absent(slot(n.inputs[k]))) there.push_back(k);
   if (there.size() > 1) {
-    add(step_for(i, step_kind::merge), std::vector<endpoint>{{i, 0}, {i, 1}}, false);
+    add(step_for(i, plan_step_kind::merge), std::vector<endpoint>{{i, 0}, {i, 1}}, false);
     return guard({i, 0});
   }
   name({i, 0}, there.empty() ? constant({}) : slot(n.inputs[there[0]]));
@@ -135,7 +135,7 @@ void planner::emit_merge(std::int32_t i) {
 void planner::emit_loop(std::int32_t exit) {
   const loop_nodes& loop = loop_ended_by(exit);
   step s;
-  s.kind = step_kind::loop, s.at = &at(exit);
+  s.kind = plan_step_kind::loop, s.at = &at(exit);
   std::vector<std::vector<endpoint>> params;
   std::vector<run_value> values;
   std::vector<endpoint> next, results;
@@ -216,9 +216,9 @@ void planner::emit_functions(std::int32_t i) {
     check_arguments(n, f, n.inputs.size() - (is_branch_op(n.op) ? 1 : 0));
     return part(f, params, f.results, {}, nullptr);
   };
-  step s = step_for(i, is_branch_op(n.op) ? step_kind::branch : step_kind::loop);
-  s.first = body(s.kind == step_kind::branch ? "then_branch" : "cond");
-  s.second = body(s.kind == step_kind::branch ? "else_branch" : "body");
+  step s = step_for(i, is_branch_op(n.op) ? plan_step_kind::branch : plan_step_kind::loop);
+  s.first = body(s.kind == plan_step_kind::branch ? "then_branch" : "cond");
+  s.second = body(s.kind == plan_step_kind::branch ? "else_branch" : "body");
   add_node(std::move(s), i, false);
   for (const endpoint& e : results_of(i)) guard(e);
 }

@@ -95,7 +95,7 @@ std::vector<std::int32_t> operands_in_order(const step& s) {
 // All that it reads are numbers, or arrays of the shape that it gives.
 bool element_fuser::is_elementwise(std::size_t i) {
   const step& s = at(i);
-  if (s.kind != step_kind::call || s.out.size() != 1 || s.out[0] < 0 || !can_be_fused(row_of(s))) return false;
+  if (s.kind != plan_step_kind::call || s.out.size() != 1 || s.out[0] < 0 || !can_be_fused(row_of(s))) return false;
   const shape* dims = shape_of(s.out[0]);
   const std::vector<std::int32_t> in = operands_in_order(s);
   return dims && !in.empty() && std::ranges::all_of(in, [&](std::int32_t v) {
@@ -167,7 +167,7 @@ void element_fuser::join(std::span<const std::size_t> members) {
   };
   step& last = at(members.front());
   last.together = fuse(static_cast<int>(operands.size()), expression);
-  last.kind = step_kind::fused;
+  last.kind = plan_step_kind::fused;
   last.kernel = names;
   last.in = std::move(operands);
   last.operands.clear(), last.attrs.clear();

@@ -125,7 +125,7 @@ std::int32_t planner::root(endpoint e) {
   return slots_[e] = v;
 }
 
-step planner::step_for(std::int32_t i, step_kind kind) const {
+step planner::step_for(std::int32_t i, plan_step_kind kind) const {
   step s;
   s.kind = kind, s.at = &at(i);
   for (const endpoint& e : at(i).inputs) s.in.push_back(slot(e));
@@ -136,13 +136,14 @@ step planner::step_for(std::int32_t i, step_kind kind) const {
 
 bool planner::folds(const step& s) const {
   if (!s.mapping || s.mapping->draws) return false;
-  if (s.kind != step_kind::call && s.kind != step_kind::late_call && s.kind != step_kind::function) return false;
+  if (s.kind != plan_step_kind::call && s.kind != plan_step_kind::late_call && s.kind != plan_step_kind::function)
+    return false;
   if (std::ranges::all_of(s.in, [](std::int32_t v) { return v < 0; })) return true;
   return traced_ && s.mapping->of_shapes && std::ranges::all_of(s.in, [&](std::int32_t v) { return is_fixed(v); });
 }
 
 bool planner::gives_fixed(const step& s) const {
-  if (!traced_ || !s.mapping || s.kind == step_kind::registered || sizes_by_elements(s.at->op)) return false;
+  if (!traced_ || !s.mapping || s.kind == plan_step_kind::registered || sizes_by_elements(s.at->op)) return false;
   if (!std::ranges::all_of(s.in, [&](std::int32_t v) { return is_fixed(v); })) return false;
   if (!s.by_shapes) return false;
   const op_row* row = s.kernel.empty() ? nullptr : row_named(s.kernel);
@@ -191,14 +192,14 @@ void planner::make_registered(step& s, const op_mapping* m) const {
 
 void planner::emit_work(std::int32_t i) {
   const node& n = at(i);
-  step s = step_for(i, step_kind::registered);
+  step s = step_for(i, plan_step_kind::registered);
   const op_mapping* m = mapping_of(n.op);
   const runs_by by = m ? how_of(*m, n) : runs_by::nothing;
   if (is_items_op(n.op)) {
-    s.kind = step_kind::items;
+    s.kind = plan_step_kind::items;
   } else if (by == runs_by::row || by == runs_by::function) {
     s.mapping = m;
-    s.kind = by == runs_by::row ? step_kind::late_call : step_kind::function;
+    s.kind = by == runs_by::row ? plan_step_kind::late_call : plan_step_kind::function;
     s.by_shapes = std::ranges::all_of(read_inputs(*m, n),
                                       [&](std::int32_t read) { return s.in[static_cast<std::size_t>(read)] < 0; });
     try {
@@ -270,7 +271,7 @@ void planner::add(step s, std::span<const endpoint> results, bool fixed) {
   run_while_planning(s, folded);
   for (std::size_t k = 0; k < results.size(); ++k) note(s.out[k]);
   for (std::size_t k = 0; k < results.size(); ++k) {
-    const bool given = results[k].node < 0 || (slots_.has(results[k]) && s.kind != step_kind::guard);
+    const bool given = results[k].node < 0 || (slots_.has(results[k]) && s.kind != plan_step_kind::guard);
     if (given) continue;  // there is no such node, or its value is an input
     run_value& v = to_.frame.values[static_cast<std::size_t>(s.out[k])];
     if (folded) how_.shared->take(bytes_of_constant(s, v.x));
@@ -285,7 +286,7 @@ void planner::guard(endpoint e) {
   const std::int32_t v = slot(e);
   if (!traced_ || !how_.guards || v < 0 || !seen(v).x.defined()) return;
   step s;
-  s.kind = step_kind::guard, s.at = &at(e.node), s.in = {v}, s.expected = seen(v).x.signature();
+  s.kind = plan_step_kind::guard, s.at = &at(e.node), s.in = {v}, s.expected = seen(v).x.signature();
   add(std::move(s), {&e, 1}, true);
 }
 
@@ -326,7 +327,7 @@ void planner::emit(std::int32_t i) {
   }
   if (n.op == "StopGradient") {
     const std::int32_t v = slot(n.inputs.at(0));
-    return v < 0 ? alias(i, 0) : add_node(step_for(i, step_kind::stop), i, is_fixed(v));
+    return v < 0 ? alias(i, 0) : add_node(step_for(i, plan_step_kind::stop), i, is_fixed(v));
   }
   if (is_call_op(n.op) || is_branch_op(n.op) || is_while_op(n.op)) return emit_functions(i);
   emit_work(i);

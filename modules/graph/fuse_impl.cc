@@ -51,7 +51,7 @@ constexpr product products[] = {{"Conv2D", "FusedConv2D", "filter"},
                                 {"DepthwiseConv2dNative", "FusedDepthwiseConv2D", "filter"},
                                 {"BatchMatMul", "_FusedMatMul", "b"}};
 const product* product_of(const step& s) {
-  if (s.kind != step_kind::call) return nullptr;
+  if (s.kind != plan_step_kind::call) return nullptr;
   for (const product& p : products)
     if (s.kernel == p.plain || s.kernel == p.fused) return &p;
   return nullptr;
@@ -109,7 +109,7 @@ step* fuser::only_reader(const step& of) {
   const std::int32_t v = of.out.empty() ? -1 : of.out[0];
   if (v < 0 || reads_[static_cast<std::size_t>(v)] != 1) return nullptr;
   step& reader = s_.steps[static_cast<std::size_t>(last_read_[static_cast<std::size_t>(v)])];
-  return reader.kind == step_kind::call ? &reader : nullptr;
+  return reader.kind == plan_step_kind::call ? &reader : nullptr;
 }
 
 // The constant that a step of two operands has next to a value.
@@ -172,7 +172,7 @@ void fuser::take_border(step& p) {
   const std::int32_t from = maker_[static_cast<std::size_t>(*x)];
   if (from < 0) return;
   const step& border = s_.steps[static_cast<std::size_t>(from)];
-  if (border.kind != step_kind::call || border.kernel != "PadV2" || border.operands.size() != 1) return;
+  if (border.kind != plan_step_kind::call || border.kernel != "PadV2" || border.operands.size() != 1) return;
   const attr_value sizes = attr_of(border, "paddings"), filled = attr_of(border, "constantValue");
   const std::span<const std::int64_t> at = sizes.as_list();
   if (at.size() != 8 || (filled.given() && filled.as_number() != 0)) return;
@@ -273,7 +273,7 @@ void fuser::replace_result(step& p, step& next) {
   reads_[static_cast<std::size_t>(p.out[0])] = 0;
   p.out = next.out;
   next.out.clear(), next.in.clear(), next.operands.clear();
-  next.kind = step_kind::stop;  // nobody reads what it gave: it is dropped
+  next.kind = plan_step_kind::stop;  // nobody reads what it gave: it is dropped
 }
 
 void fuser::run() {

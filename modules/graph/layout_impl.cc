@@ -42,7 +42,7 @@ named_attribute* attr_of(step& s, std::string_view name) {
   return found == s.attrs.end() ? nullptr : &*found;
 }
 
-bool is_transpose(const step& s) { return s.kind == step_kind::call && s.kernel == "Transpose"; }
+bool is_transpose(const step& s) { return s.kind == plan_step_kind::call && s.kernel == "Transpose"; }
 std::ptrdiff_t transposes_of(const sequence& s) { return std::ranges::count_if(s.steps, is_transpose); }
 
 void drop_unread_transposes(sequence& s) {
@@ -145,7 +145,7 @@ void turner::take_transpose(step s, axes_order order) {
 // The transpose that all operands of a step went through which are no constants. If others read their results, too,
 // they may have to run all the same.
 const turner::turn* turner::shared_turn(const step& s) const {
-  const op_row* row = s.kind == step_kind::call && s.out.size() == 1 ? row_named(s.kernel) : nullptr;
+  const op_row* row = s.kind == plan_step_kind::call && s.out.size() == 1 ? row_named(s.kernel) : nullptr;
   if (!row || (!row->is_unary() && !row->is_binary() && s.kernel != "PadV2" && s.kernel != "Concat")) return nullptr;
   const turn* shared = nullptr;
   std::vector<std::int32_t> read = s.in;

@@ -50,7 +50,7 @@ struct run_value {
 
 struct sequence;
 
-enum class step_kind : std::uint8_t {
+enum class plan_step_kind : std::uint8_t {
   call,        // of a row, bound when it was planned
   late_call,   // of a row, bound when its operands are there
   fused,       // of several rows, element by element
@@ -67,7 +67,7 @@ enum class step_kind : std::uint8_t {
 
 // One step. Values are numbered: those of the run from 0 on, constants ~0, ~1, ...
 struct step {
-  step_kind kind = step_kind::call;
+  plan_step_kind kind = plan_step_kind::call;
   const node* at = nullptr;
   const op_mapping* mapping = nullptr;
   std::vector<std::int32_t> in, out;  // out: negative where nobody wants it

@@ -122,7 +122,7 @@ std::shared_ptr<const plan_state> make_plan(const model_state& m, plan_key key, 
   fuse_steps(made->steps);
   fuse_elements(made->steps);
   seal(made->steps);
-  made->guarded = std::ranges::any_of(made->steps.steps, [](const step& s) { return s.kind == step_kind::guard; });
+  made->guarded = std::ranges::any_of(made->steps.steps, [](const step& s) { return s.kind == plan_step_kind::guard; });
   return made;
 }
 
@@ -168,7 +168,7 @@ void seal(sequence& s) {
   std::int32_t late = 0;
   for (step& now : s.steps) {
     now.given.assign(now.attrs.begin(), now.attrs.end());
-    if (now.kind == step_kind::late_call && now.by_shapes) now.late = late++;
+    if (now.kind == plan_step_kind::late_call && now.by_shapes) now.late = late++;
   }
 }
 

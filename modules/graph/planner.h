@@ -187,7 +187,7 @@ class planner {
                                        std::span<const endpoint> wanted, std::span<const run_value> constants,
                                        std::vector<endpoint>* read) const;
 
-  step step_for(std::int32_t i, step_kind kind) const;
+  step step_for(std::int32_t i, plan_step_kind kind) const;
   void make_registered(step& s, const op_mapping* m) const;
   void bind_now(step& s);
   bool folds(const step& s) const;

@@ -134,13 +134,13 @@ const step& bound_for(const step& s, const sequence& of, run_frame& with) {
 
 void run_kind(const step& s, const sequence& of, run_frame& with) {
   switch (s.kind) {
-    case step_kind::call:
-    case step_kind::registered: return run_call(s, of, with);
-    case step_kind::fused: return run_fused(s, of, with);
-    case step_kind::late_call: return run_call(bound_for(s, of, with), of, with);
-    case step_kind::function: return put_all(s, with, run_function(*s.mapping, *s.at, input_tensors(s, of, with)));
-    case step_kind::stop: return put(s, with, 0, {stop_gradient(tensor_at(s, of, with, 0)), {}});
-    case step_kind::items: return run_items(s, of, with);
+    case plan_step_kind::call:
+    case plan_step_kind::registered: return run_call(s, of, with);
+    case plan_step_kind::fused: return run_fused(s, of, with);
+    case plan_step_kind::late_call: return run_call(bound_for(s, of, with), of, with);
+    case plan_step_kind::function: return put_all(s, with, run_function(*s.mapping, *s.at, input_tensors(s, of, with)));
+    case plan_step_kind::stop: return put(s, with, 0, {stop_gradient(tensor_at(s, of, with, 0)), {}});
+    case plan_step_kind::items: return run_items(s, of, with);
     default: return run_control(s, of, with);
   }
 }
@@ -150,7 +150,7 @@ void run_kind(const step& s, const sequence& of, run_frame& with) {
 step bound_step(const step& s, std::span<const tensor> in) {
   bound_call call = bind(*s.mapping, *s.at, in);
   step made = s;
-  made.kind = step_kind::call;
+  made.kind = plan_step_kind::call;
   made.kernel = call.kernel;
   made.attrs = std::move(call.attrs);
   made.given.assign(made.attrs.begin(), made.attrs.end());
@@ -163,7 +163,7 @@ step bound_step(const step& s, std::span<const tensor> in) {
 }
 
 void run_step(const step& s, const sequence& of, run_frame& with) {
-  if (s.kind != step_kind::merge && !all_there(s, of, with)) return;
+  if (s.kind != plan_step_kind::merge && !all_there(s, of, with)) return;
   try {
     run_kind(s, of, with);
   } catch (const error& e) {
@@ -175,11 +175,11 @@ namespace {
 
 std::string_view runner_of(const step& s) {
   switch (s.kind) {
-    case step_kind::call: return s.kernel;
-    case step_kind::late_call: return s.mapping->row;
-    case step_kind::fused: return "fused";
-    case step_kind::function: return "composed";
-    case step_kind::registered: return "registry";
+    case plan_step_kind::call: return s.kernel;
+    case plan_step_kind::late_call: return s.mapping->row;
+    case plan_step_kind::fused: return "fused";
+    case plan_step_kind::function: return "composed";
+    case plan_step_kind::registered: return "registry";
     default: return "graph";
   }
 }
@@ -190,9 +190,9 @@ std::vector<node_time::operand> operands_read(const step& s, const sequence& of,
   const auto note = [&](std::string_view name, std::int32_t v) {
     if (const tensor& x = value_at(of, with, v).x; x.defined()) all.push_back({std::string(name), x.signature()});
   };
-  const bool is_late = s.kind == step_kind::late_call && all_there(s, of, with);
+  const bool is_late = s.kind == plan_step_kind::late_call && all_there(s, of, with);
   const step& call = is_late ? bound_for(s, of, with) : s;
-  if (call.kind == step_kind::call) {
+  if (call.kind == plan_step_kind::call) {
     for (const step::operand& operand : call.operands)
       for (const std::int32_t v : operand.in) note(operand.name, v);
   } else {
