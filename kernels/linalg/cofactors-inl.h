@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Determinants and inverses of matrices of 2 to 4 rows by cofactors, with one matrix per lane. They take a fraction of
-// the time of elimination, and lose more digits where terms cancel: lanes where more than 7 bits cancel are left to
-// elimination. Included once per target, after kernels/linalg/lanes-inl.h.
+// the time of elimination, and lose more digits where terms cancel or leave the range. Lanes where more than 7 bits
+// cancel, and those with large or tiny elements, are left to elimination. Included once per target, after
+// kernels/linalg/lanes-inl.h.
 #if defined(KERNGRAD_KERNELS_LINALG_COFACTORS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef KERNGRAD_KERNELS_LINALG_COFACTORS_INL_H_
 #undef KERNGRAD_KERNELS_LINALG_COFACTORS_INL_H_
@@ -56,13 +57,17 @@ struct expansion {
   }
 };
 
-// Lanes where a determinant is accurate to 2^7 rounding errors and no product of elements leaves the range. NaN is not.
+// Lanes where determinant and cofactors are accurate to 2^7 rounding errors. No product of 4 elements up to `most`
+// overflows. A product of two that underflows is off by the least number, 2^-149 in float32, so that the sum is off by
+// at most that times most^2, which is far below a rounding error of `least`. NaN is not accurate.
 template <class T, int N>
 HWY_INLINE auto IsAccurate(matrices<T, N> m, vec<T> determinant) {
   const tag<T> d;
-  constexpr T least = sizeof(T) == 4 ? T(0x1p-80) : T(0x1p-800), most = 1 / least;
+  constexpr T least = sizeof(T) == 4 ? T(0x1p-60) : T(0x1p-500), most = sizeof(T) == 4 ? T(0x1p30) : T(0x1p250);
+  vec<T> top = hn::Abs(m.get(0, 0));
+  for (std::int64_t e = 1; e < N * N; ++e) top = hn::Max(top, hn::Abs(m.get(e % N, e / N)));
   const vec<T> size = expansion<T, N, true>{m}.value();
-  const auto in_range = hn::And(hn::Gt(size, hn::Set(d, least)), hn::Lt(size, hn::Set(d, most)));
+  const auto in_range = hn::And(hn::Gt(size, hn::Set(d, least)), hn::Lt(top, hn::Set(d, most)));
   return hn::And(in_range, hn::Gt(hn::Abs(determinant), hn::Mul(size, hn::Set(d, T(0x1p-7)))));
 }
 

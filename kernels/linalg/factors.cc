@@ -93,22 +93,26 @@ HWY_INLINE void ExchangeRows(matrices<T, N> m, std::int64_t k, vec<T> pivot, std
   }
 }
 
-// Subtracts multiples of row k from the rows below. A zero pivot is taken as 1: what it divides is zero as well. As in
-// LAPACK, one division serves all rows, unless the pivot is so small that its reciprocal overflows.
+// x / pivot. As in LAPACK, one reciprocal serves all x, except in lanes where it is not a normal number: that of a
+// denormal pivot overflows.
+template <class T>
+HWY_INLINE vec<T> Divided(vec<T> x, vec<T> pivot, vec<T> reciprocal) {
+  using limits = std::numeric_limits<T>;
+  const tag<T> d;
+  const vec<T> size = hn::Abs(reciprocal), product = hn::Mul(x, reciprocal);
+  const auto normal = hn::And(hn::Ge(size, hn::Set(d, limits::min())), hn::Le(size, hn::Set(d, limits::max())));
+  return HWY_LIKELY(hn::AllTrue(d, normal)) ? product : hn::IfThenElse(normal, product, hn::Div(x, pivot));
+}
+
+// Subtracts multiples of row k from the rows below. A zero pivot is taken as 1: what it divides is zero as well.
 template <class T, int N>
 HWY_INLINE void Eliminate(matrices<T, N> m, std::int64_t k, vec<T>& info) {
   const tag<T> d;
-  const vec<T> zero = hn::Zero(d), pivot = m.get(k, k);
+  const vec<T> zero = hn::Zero(d), one = hn::Set(d, T(1)), pivot = m.get(k, k);
   const auto is_zero = hn::Eq(pivot, zero);
   info = hn::IfThenElse(hn::And(is_zero, hn::Eq(info, zero)), hn::Set(d, static_cast<T>(k + 1)), info);
-  const vec<T> divisor = hn::IfThenElse(is_zero, hn::Set(d, T(1)), pivot);
-  const auto tiny = hn::Lt(hn::Abs(divisor), hn::Set(d, std::numeric_limits<T>::min()));
-  if (hn::AllFalse(d, tiny)) {
-    const vec<T> inverse = hn::Div(hn::Set(d, T(1)), divisor);
-    for (std::int64_t r = k + 1; r < m.n(); ++r) m.set(r, k, hn::Mul(m.get(r, k), inverse));
-  } else {
-    for (std::int64_t r = k + 1; r < m.n(); ++r) m.set(r, k, hn::Div(m.get(r, k), divisor));
-  }
+  const vec<T> divisor = hn::IfThenElse(is_zero, one, pivot), reciprocal = hn::Div(one, divisor);
+  for (std::int64_t r = k + 1; r < m.n(); ++r) m.set(r, k, Divided<T>(m.get(r, k), divisor, reciprocal));
   for (std::int64_t c = k + 1; c < m.n(); ++c) {
     const vec<T> x = m.get(k, c);
     for (std::int64_t r = k + 1; r < m.n(); ++r) m.set(r, c, hn::NegMulAdd(m.get(r, k), x, m.get(r, c)));
@@ -141,20 +145,20 @@ struct Determinant {
   // By elimination in m.
   static HWY_INLINE vec<T> eliminated(matrices<T, N> m) {
     const tag<T> d;
-    HWY_ALIGN T diagonal[most_lanes<T>];
-    HWY_ALIGN double product[most_lanes<T>];
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    HWY_ALIGN T pivots[(N ? N : largest) * most_lanes<T>];
+    HWY_ALIGN T determinants[most_lanes<T>];
     vec<T> unused = hn::Zero(d);
-    for (double& each : product) each = 1;
     for (std::int64_t k = 0; k < m.n(); ++k) {
       const vec<T> pivot = PivotOf(m, k);
       ExchangeRows(m, k, pivot, k);
       const auto stays = hn::Eq(pivot, hn::Set(d, static_cast<T>(k)));
-      hn::Store(hn::IfThenElse(stays, m.get(k, k), hn::Neg(m.get(k, k))), d, diagonal);
-      for (std::size_t l = 0; l < hn::Lanes(d); ++l) product[l] *= static_cast<double>(diagonal[l]);
+      hn::Store(hn::IfThenElse(stays, m.get(k, k), hn::Neg(m.get(k, k))), d, pivots + k * lanes);
       Eliminate(m, k, unused);
     }
-    for (std::size_t l = 0; l < hn::Lanes(d); ++l) diagonal[l] = static_cast<T>(product[l]);
-    return hn::Load(d, diagonal);
+    for (std::int64_t l = 0; l < lanes; ++l)
+      determinants[l] = static_cast<T>(product_of_pivots<double>(pivots + l, m.n(), lanes));
+    return hn::Load(d, determinants);
   }
   static HWY_INLINE vec<T> of(matrices<T, N> m) {
     if constexpr (has_cofactors<N>) {
@@ -171,88 +175,6 @@ struct Determinant {
       HWY_ALIGN T work[(N ? N * N : largest * largest) * most_lanes<T>];
       Read(a + i * elements, elements, elements, valid, work);
       Write(of({work, n}), valid, y + i);
-    });
-  }
-};
-
-// ------------------------------------------------------------------------------------------ inverses
-
-template <class T, int N>
-struct Inverse {
-  static HWY_INLINE void step(matrices<T, N> m, std::int64_t k, vec<T>& info) {
-    const tag<T> d;
-    const vec<T> zero = hn::Zero(d), one = hn::Set(d, T(1)), pivot = m.get(k, k);
-    const auto first = hn::And(hn::Eq(pivot, zero), hn::Eq(info, zero));
-    info = hn::IfThenElse(first, hn::Set(d, static_cast<T>(k + 1)), info);
-    const vec<T> inverse = hn::Div(one, pivot);
-    m.set(k, k, one);
-    for (std::int64_t c = 0; c < m.n(); ++c) m.set(k, c, hn::Mul(m.get(k, c), inverse));
-    for (std::int64_t r = 0; r < m.n(); ++r) {
-      if (r == k) continue;
-      const vec<T> factor = m.get(r, k);
-      m.set(r, k, zero);
-      for (std::int64_t c = 0; c < m.n(); ++c) m.set(r, c, hn::NegMulAdd(factor, m.get(k, c), m.get(r, c)));
-    }
-  }
-  // In the place of m. Gives the numbers of the first zero pivots, or 0; these matrices get NaN.
-  static HWY_INLINE vec<T> eliminated(matrices<T, N> m) {
-    const std::int64_t n = m.n();
-    const tag<T> d;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-    HWY_ALIGN T pivots[(N ? N : largest) * most_lanes<T>];
-    vec<T> singular = hn::Zero(d);
-    for (std::int64_t k = 0; k < n; ++k) {
-      const vec<T> pivot = PivotOf(m, k);
-      hn::Store(pivot, d, pivots + k * lanes);
-      ExchangeRows(m, k, pivot, 0);
-      step(m, k, singular);
-    }
-    // The exchanges of rows are those of columns of the inverse, in reverse order.
-    for (std::int64_t k = n; k-- > 0;) {
-      const vec<T> pivot = hn::Load(d, pivots + k * lanes);
-      for (std::int64_t c = k + 1; c < n; ++c) {
-        const auto here = hn::Eq(pivot, hn::Set(d, static_cast<T>(c)));
-        for (std::int64_t r = 0; r < n; ++r) {
-          const vec<T> x = m.get(r, k), z = m.get(r, c);
-          m.set(r, k, hn::IfThenElse(here, z, x)), m.set(r, c, hn::IfThenElse(here, x, z));
-        }
-      }
-    }
-    replace(m, hn::Ne(singular, hn::Zero(d)), [d](std::int64_t, std::int64_t) { return hn::Set(d, not_a_number<T>); });
-    return singular;
-  }
-  // Replaces the elements of some lanes by f(row, column).
-  template <class Mask, class F>
-  static HWY_INLINE void replace(matrices<T, N> m, Mask lanes, const F& f) {
-    if (hn::AllFalse(tag<T>(), lanes)) return;
-    for (std::int64_t r = 0; r < m.n(); ++r)
-      for (std::int64_t c = 0; c < m.n(); ++c) m.set(r, c, hn::IfThenElse(lanes, f(r, c), m.get(r, c)));
-  }
-  // The inverses go to m or to `adjugate`, which the result is.
-  static HWY_INLINE const T* of(matrices<T, N> m, matrices<T, N> adjugate, vec<T>& singular) {
-    const tag<T> d;
-    if constexpr (has_cofactors<N>) {
-      const vec<T> determinant = expansion<T, N, false>{m}.value();
-      const auto accurate = IsAccurate(m, determinant);
-      Adjugate<T, N>::write(m, determinant, adjugate);
-      if (hn::AllTrue(d, accurate)) return adjugate.at;
-      singular = hn::IfThenZeroElse(accurate, eliminated(m));
-      replace(m, accurate, [adjugate](std::int64_t r, std::int64_t c) { return adjugate.get(r, c); });
-    } else {
-      singular = eliminated(m);
-    }
-    return m.at;
-  }
-  static void run(const T* a, T* y, std::int32_t* info, stack s) {
-    const std::int64_t n = N ? N : s.size, elements = n * n;
-    EachVector<T>(s, [&](std::int64_t i, std::int64_t valid) {
-      HWY_ALIGN T work[(N ? N * N : largest * largest) * most_lanes<T>];
-      HWY_ALIGN T adjugate[(has_cofactors<N> ? N * N : 1) * most_lanes<T>];
-      Read(a + i * elements, elements, elements, valid, work);
-      vec<T> singular = hn::Zero(tag<T>());
-      const T* const inverse = of({work, n}, {adjugate, n}, singular);
-      Write(inverse, elements, valid, y + i * elements);
-      WriteIntegers<T>(singular, valid, info + i);
     });
   }
 };
@@ -276,8 +198,9 @@ struct Solve {
   static HWY_INLINE void subtract(sides<T> x, std::int64_t r, std::int64_t k, vec<T> factor) {
     for (std::int64_t c = 0; c < x.columns; ++c) x.set(r, c, hn::NegMulAdd(factor, x.get(k, c), x.get(r, c)));
   }
-  static HWY_INLINE void divide(sides<T> x, std::int64_t r, vec<T> inverse) {
-    for (std::int64_t c = 0; c < x.columns; ++c) x.set(r, c, hn::Mul(x.get(r, c), inverse));
+  static HWY_INLINE void divide(sides<T> x, std::int64_t r, vec<T> pivot) {
+    const vec<T> reciprocal = hn::Div(hn::Set(tag<T>(), T(1)), pivot);
+    for (std::int64_t c = 0; c < x.columns; ++c) x.set(r, c, Divided<T>(x.get(r, c), pivot, reciprocal));
   }
   static HWY_INLINE void exchange(sides<T> x, std::int64_t n, std::int64_t k, vec<T> pivot) {
     for (std::int64_t r = k + 1; r < n; ++r) {
@@ -293,18 +216,17 @@ struct Solve {
     const tag<T> d;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     const std::int64_t n = m.n();
-    const vec<T> one = hn::Set(d, T(1));
     if (transpose) {
       for (std::int64_t k = 0; k < n; ++k) exchange(x, n, k, hn::Load(d, pivots + k * lanes));
       for (std::int64_t k = 0; k < n; ++k)
         for (std::int64_t r = k + 1; r < n; ++r) subtract(x, r, k, m.get(r, k));
       for (std::int64_t k = n; k-- > 0;) {
-        divide(x, k, hn::Div(one, m.get(k, k)));
+        divide(x, k, m.get(k, k));
         for (std::int64_t r = 0; r < k; ++r) subtract(x, r, k, m.get(r, k));
       }
     } else {
       for (std::int64_t k = 0; k < n; ++k) {
-        divide(x, k, hn::Div(one, m.get(k, k)));
+        divide(x, k, m.get(k, k));
         for (std::int64_t r = k + 1; r < n; ++r) subtract(x, r, k, m.get(k, r));
       }
       for (std::int64_t k = n; k-- > 0;)
@@ -334,6 +256,118 @@ struct Solve {
           for (std::int64_t c = 0; c < by.columns; ++c)
             y.set(r, c, hn::IfThenElse(wrong, hn::Set(d, not_a_number<T>), y.get(r, c)));
       Write(right, of_b, valid, x + i * of_b);
+    });
+  }
+};
+
+// ------------------------------------------------------------------------------------------ inverses
+
+// Replaces the inverses of some lanes by the solutions for the identity. The reciprocal of a pivot overflows there,
+// though the inverse need not.
+template <class T, class Mask>
+HWY_NOINLINE void InvertByFactors(const T* a, std::int64_t n, std::int64_t valid, T* inverse, Mask lanes) {
+  const tag<T> d;
+  HWY_ALIGN T work[largest * largest * most_lanes<T>], pivots[largest * most_lanes<T>],
+      right[largest * largest * most_lanes<T>];
+  const matrices<T, 0> m{work, n}, to{inverse, n};
+  const sides<T> x{right, n};
+  Read(a, n * n, n * n, valid, work);
+  vec<T> unused = hn::Zero(d);
+  for (std::int64_t k = 0; k < n; ++k) {
+    const vec<T> pivot = PivotOf(m, k);
+    hn::Store(pivot, d, pivots + k * static_cast<std::int64_t>(hn::Lanes(d)));
+    ExchangeRows(m, k, pivot, 0);
+    Eliminate(m, k, unused);
+    for (std::int64_t c = 0; c < n; ++c) x.set(k, c, hn::Set(d, T(k == c)));
+  }
+  // Solves the transposed systems, so that the division by pivots comes last.
+  Solve<T, 0>::substitute(m, pivots, x, true);
+  for (std::int64_t r = 0; r < n; ++r)
+    for (std::int64_t c = 0; c < n; ++c) to.set(r, c, hn::IfThenElse(lanes, x.get(r, c), to.get(r, c)));
+}
+
+template <class T, int N>
+struct Inverse {
+  // One step of Gauss and Jordan's elimination. `least` is the least absolute pivot so far.
+  static HWY_INLINE void step(matrices<T, N> m, std::int64_t k, vec<T>& info, vec<T>& least) {
+    const tag<T> d;
+    const vec<T> zero = hn::Zero(d), one = hn::Set(d, T(1)), pivot = m.get(k, k), size = hn::Abs(pivot);
+    const auto first = hn::And(hn::Eq(pivot, zero), hn::Eq(info, zero));
+    info = hn::IfThenElse(first, hn::Set(d, static_cast<T>(k + 1)), info);
+    least = hn::IfThenElse(hn::Lt(size, least), size, least);  // not NaN, which an overflow leaves
+    const vec<T> inverse = hn::Div(one, pivot);
+    m.set(k, k, one);
+    for (std::int64_t c = 0; c < m.n(); ++c) m.set(k, c, hn::Mul(m.get(k, c), inverse));
+    for (std::int64_t r = 0; r < m.n(); ++r) {
+      if (r == k) continue;
+      const vec<T> factor = m.get(r, k);
+      m.set(r, k, zero);
+      for (std::int64_t c = 0; c < m.n(); ++c) m.set(r, c, hn::NegMulAdd(factor, m.get(k, c), m.get(r, c)));
+    }
+  }
+  // In the place of m. Gives the numbers of the first zero pivots, or 0; these matrices get NaN.
+  static HWY_INLINE vec<T> eliminated(matrices<T, N> m, vec<T>& least) {
+    const std::int64_t n = m.n();
+    const tag<T> d;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    HWY_ALIGN T pivots[(N ? N : largest) * most_lanes<T>];
+    vec<T> singular = hn::Zero(d);
+    for (std::int64_t k = 0; k < n; ++k) {
+      const vec<T> pivot = PivotOf(m, k);
+      hn::Store(pivot, d, pivots + k * lanes);
+      ExchangeRows(m, k, pivot, 0);
+      step(m, k, singular, least);
+    }
+    // The exchanges of rows are those of columns of the inverse, in reverse order.
+    for (std::int64_t k = n; k-- > 0;) {
+      const vec<T> pivot = hn::Load(d, pivots + k * lanes);
+      for (std::int64_t c = k + 1; c < n; ++c) {
+        const auto here = hn::Eq(pivot, hn::Set(d, static_cast<T>(c)));
+        for (std::int64_t r = 0; r < n; ++r) {
+          const vec<T> x = m.get(r, k), z = m.get(r, c);
+          m.set(r, k, hn::IfThenElse(here, z, x)), m.set(r, c, hn::IfThenElse(here, x, z));
+        }
+      }
+    }
+    replace(m, hn::Ne(singular, hn::Zero(d)), [d](std::int64_t, std::int64_t) { return hn::Set(d, not_a_number<T>); });
+    return singular;
+  }
+  // Replaces the elements of some lanes by f(row, column).
+  template <class Mask, class F>
+  static HWY_INLINE void replace(matrices<T, N> m, Mask lanes, const F& f) {
+    if (hn::AllFalse(tag<T>(), lanes)) return;
+    for (std::int64_t r = 0; r < m.n(); ++r)
+      for (std::int64_t c = 0; c < m.n(); ++c) m.set(r, c, hn::IfThenElse(lanes, f(r, c), m.get(r, c)));
+  }
+  // The inverses go to m or to `adjugate`, which the result is.
+  static HWY_INLINE T* of(matrices<T, N> m, matrices<T, N> adjugate, vec<T>& singular, vec<T>& least) {
+    const tag<T> d;
+    if constexpr (has_cofactors<N>) {
+      const vec<T> determinant = expansion<T, N, false>{m}.value();
+      const auto accurate = IsAccurate(m, determinant);
+      Adjugate<T, N>::write(m, determinant, adjugate);
+      if (hn::AllTrue(d, accurate)) return adjugate.at;
+      singular = hn::IfThenZeroElse(accurate, eliminated(m, least));
+      least = hn::IfThenElse(accurate, hn::Set(d, T(1)), least);
+      replace(m, accurate, [adjugate](std::int64_t r, std::int64_t c) { return adjugate.get(r, c); });
+    } else {
+      singular = eliminated(m, least);
+    }
+    return m.at;
+  }
+  static void run(const T* a, T* y, std::int32_t* info, stack s) {
+    const std::int64_t n = N ? N : s.size, elements = n * n;
+    EachVector<T>(s, [&](std::int64_t i, std::int64_t valid) {
+      HWY_ALIGN T work[(N ? N * N : largest * largest) * most_lanes<T>];
+      HWY_ALIGN T adjugate[(has_cofactors<N> ? N * N : 1) * most_lanes<T>];
+      Read(a + i * elements, elements, elements, valid, work);
+      const tag<T> d;
+      vec<T> singular = hn::Zero(d), least = hn::Set(d, T(1));
+      T* const inverse = of({work, n}, {adjugate, n}, singular, least);
+      const auto overflows = hn::And(hn::Eq(singular, hn::Zero(d)), hn::IsInf(hn::Div(hn::Set(d, T(1)), least)));
+      if (HWY_UNLIKELY(!hn::AllFalse(d, overflows))) InvertByFactors<T>(a + i * elements, n, valid, inverse, overflows);
+      Write(inverse, elements, valid, y + i * elements);
+      WriteIntegers<T>(singular, valid, info + i);
     });
   }
 };

@@ -4,6 +4,9 @@
 #ifndef KERNGRAD_KERNELS_LINALG_SMALL_H_
 #define KERNGRAD_KERNELS_LINALG_SMALL_H_
 
+#include <algorithm>
+#include <cmath>
+#include <complex>
 #include <cstdint>
 
 namespace kerngrad::linalg::lanes {
@@ -15,6 +18,41 @@ inline constexpr std::int64_t largest = 16;
 struct stack {
   std::int64_t count, size;
 };
+
+/// The exponent of the larger part of x, and x times a power of two. 0, infinity and NaN have the exponent 0.
+inline int exponent_of(double x) {
+  int exponent = 0;
+  if (std::isfinite(x)) std::frexp(x, &exponent);
+  return exponent;
+}
+inline int exponent_of(std::complex<double> x) {
+  return exponent_of(std::max(std::fabs(x.real()), std::fabs(x.imag())));
+}
+inline double scaled(double x, int exponent) { return std::ldexp(x, exponent); }
+inline std::complex<double> scaled(std::complex<double> x, int exponent) {
+  return {std::ldexp(x.real(), exponent), std::ldexp(x.imag(), exponent)};
+}
+
+/// The product of `count` numbers, `stride` apart, in the wide type. Its parts may leave the range.
+template <class Wide, class T>
+Wide product_of_pivots(const T* pivots, std::int64_t count, std::int64_t stride) {
+  Wide product = 1;
+  bool in_range = true;
+  for (std::int64_t k = 0; k < count; ++k) {
+    product *= static_cast<Wide>(pivots[k * stride]);
+    in_range = in_range && std::abs(product) > 0x1p-900 && std::abs(product) < 0x1p900;
+  }
+  if (in_range) return product;
+  product = 1;
+  int exponent = 0;
+  const auto scale = [&exponent](Wide x) {
+    const int own = exponent_of(x);
+    exponent += own;
+    return scaled(x, -own);
+  };
+  for (std::int64_t k = 0; k < count; ++k) product = scale(product * scale(static_cast<Wide>(pivots[k * stride])));
+  return scaled(product, exponent);
+}
 
 /// Lower Cholesky factors. `info` is 0, or the number of the first pivot that is not positive. These matrices and those
 /// with NaN in the lower triangle get NaN.

@@ -224,9 +224,8 @@ struct Determinant {
   static void run(const launch_call& c) {
     const std::span<T> y = elements_out<T>(c);
     each_factored<T>(c, [&](std::size_t i, const T* lu, double exchanges, std::size_t n) {
-      wide<T> product = exchanges;
-      for (std::size_t k = 0; k < n; ++k) product *= static_cast<wide<T>>(lu[k * n + k]);
-      y[i] = static_cast<T>(product);
+      const auto rows = static_cast<std::int64_t>(n);
+      y[i] = static_cast<T>(lanes::product_of_pivots<wide<T>>(lu, rows, rows + 1) * exchanges);
     });
   }
   static constexpr auto kernels = detail::kernels_for_numbers<Determinant>;

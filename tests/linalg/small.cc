@@ -117,6 +117,65 @@ TEST(small_matrices, have_the_same_results_on_every_cpu_target_up_to_rounding) {
   kg::set_simd_target("");
 }
 
+// Eight times the same matrix.
+tensor eight(const tensor& a) { return kg::broadcast_to(a, {8, a.dims()[0], a.dims()[1]}); }
+tensor diagonal(const doubles& values, kg::dtype type) { return kg::cast(kg::diag(tensor(values)), type); }
+
+struct extreme_matrix {
+  kg::dtype type;
+  doubles diagonal, inverse;
+  double determinant;
+};
+const extreme_matrix extreme_matrices[] = {
+    {kg::dtype::float32, {1e25, 1e25, 2e-38}, {1e-25, 1e-25, 5e37}, 2e12},
+    {kg::dtype::float32, {1e-25, 1e-25, 1e30}, {1e25, 1e25, 1e-30}, 1e-20},
+    {kg::dtype::float32, {1e-20, 1e-20, 1e20, 1e20}, {1e20, 1e20, 1e-20, 1e-20}, 1},
+    {kg::dtype::float32, {1e20, 1e-20}, {1e-20, 1e20}, 1},
+    {kg::dtype::float64, {1e200, 1e200, 1e-300}, {1e-200, 1e-200, 1e300}, 1e100},
+    {kg::dtype::float64, {1e200, 1e200, 1e-200, 1e-200}, {1e-200, 1e-200, 1e200, 1e200}, 1},
+    {kg::dtype::float64, {1e-162, 1e-162, 1e152, 1e152}, {1e162, 1e162, 1e-152, 1e-152}, 1e-20},
+    {kg::dtype::float64, {1e-160, 1e-160, 1e152, 1e152, 1}, {1e160, 1e160, 1e-152, 1e-152, 1}, 1e-16},
+};
+
+TEST(small_matrices, with_products_beyond_the_range_have_inverses_and_determinants_inside_of_it) {
+  for (const extreme_matrix& of : extreme_matrices) {
+    const tensor a = eight(diagonal(of.diagonal, of.type));
+    const double rounding = 8 * unit(of.type);
+    for (const double det : la::det(a).to_doubles()) EXPECT_NEAR(det / of.determinant, 1, rounding);
+    EXPECT_NEAR(la::det(a(0)).item() / of.determinant, 1, rounding) << "one alone";
+    const tensor inverse = la::inv(a)(3), elements = la::diagonal(inverse);
+    for (std::size_t i = 0; i < of.inverse.size(); ++i)
+      EXPECT_NEAR(elements(static_cast<std::int64_t>(i)).item() / of.inverse[i], 1, rounding) << of.inverse[i];
+    EXPECT_EQ(kg::count_nonzero(inverse).item(), static_cast<double>(of.inverse.size()));
+  }
+}
+
+TEST(det, counts_products_of_minors_that_underflow) {
+  const tensor a({1e-162, 0.0, 0.0, 1e-5, 0.0, 1e-162, 0.0, 0.0, 0.0, 0.0, 1e152, 0.0, 1e-5, 0.0, 0.0, 2e152}, {4, 4});
+  EXPECT_NEAR(la::det(a).item(), 1e-20, 1e-34);
+  for (const double det : la::det(eight(a)).to_doubles()) EXPECT_NEAR(det, 1e-20, 1e-34);
+}
+
+TEST(small_matrices, with_denormal_pivots_are_solved_and_inverted) {
+  for (kg::dtype type : both_floats) {
+    const bool single = type == kg::dtype::float32;
+    const double tiny = single ? 0x1p-140 : 0x1p-1060, border = single ? 0x1p-128 : 0x1p-1024;
+    for (std::int64_t n : {2, 3, 4, 5, 8, 16}) {
+      doubles values(static_cast<std::size_t>(n), 1), wanted(values);
+      values[0] = tiny, wanted[0] = 3;
+      const tensor a = eight(diagonal(values, type)), b = kg::cast(tensor(values) * tensor(wanted), type);
+      expect_values(la::solve(a, b)(5), wanted, 0);
+      // [[p, p], [-p, p]] has an inverse in the range, and 1 / p is not.
+      const tensor turn = kg::eye(n, n, 0, kg::dtype::float64)
+                              .at(kg::range(0, 2), kg::range(0, 2))
+                              .set(tensor{{border, border}, {-border, border}});
+      const tensor turned = kg::cast(la::inv(eight(kg::cast(turn, type)))(7), kg::dtype::float64);
+      const double half = 0.5 / border;
+      expect_near(turned(kg::range(0, 2), kg::range(0, 2)), tensor{{half, -half}, {half, half}}, 0);
+    }
+  }
+}
+
 TEST(small_matrices, with_nan_give_nan_and_leave_their_neighbors_alone) {
   const tensor good = definite({9, 3, 3}, 1);
   const tensor bad = kg::concat(
