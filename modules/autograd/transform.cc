@@ -222,7 +222,7 @@ value_and_tangent jvp_of(const std::function<tensor(std::span<const tensor>)>& f
 /// tree. f must compute the same each time; random ops do, because their seeds are attributes. It may read variables
 /// and gets the values that it read first. It must not assign to them while it is recorded, or it throws. Captured
 /// tensors have gradients as well. Objects that f captured by reference must live until the gradient has been taken.
-/// Without a recording the result is f.
+/// Without a recording, a call runs f and keeps nothing.
 template <class F>
 auto checkpoint(F f) {
   return [f = std::shared_ptr<F>(new F(std::move(f)))]<class... T>(const T&... x) ->

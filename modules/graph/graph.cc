@@ -155,11 +155,11 @@ struct load_options {
 };
 
 /// Reads a graph model: `model.json`, and the weight files that it names in the same folder. Weights are float32,
-/// float16, int32, uint8, bool, complex64 or text; float32 may be quantised to float16, uint8 or uint16. Other weights
-/// are not copied: their files stay mapped, and must not be changed in place meanwhile. If `save` replaces the model
-/// during the read, it is read again. Inputs and outputs have the order of the file. Ops are looked up when the model
-/// runs or `needs` asks. Throws `error`, with the file's name, for a wrong format, a passed limit, or a file outside of
-/// the folder. Throws `stopped` if a stop_scope asks for it.
+/// float16, int32, uint8, bool, complex64 or text; float32 may be quantised to float16, uint8 or uint16. float32,
+/// int32 and complex64 without quantization are not copied. The files stay mapped, and must not be changed in place
+/// meanwhile. If `save` replaces the model during the read, it is read again. Inputs and outputs have the order of the
+/// file. Ops are looked up when the model runs or `needs` asks. Throws `error`, with the file's name, for a wrong
+/// format, a passed limit, or a file outside of the folder. Throws `stopped` if a stop_scope asks for it.
 model load(const std::string& path, const load_options& how = {});
 
 /// Options for writing a model.

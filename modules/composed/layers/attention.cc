@@ -18,7 +18,8 @@ struct attention_options {
   tensor mask = {};
   /// If true, query i only sees the keys 0 to i.
   bool causal = false;
-  /// Factor of the scores, finite. By default 1 / sqrt(features), where features is the last size of query.
+  /// Factor of the scores, at most the largest float32 unless the result is float64. By default 1 / sqrt(features),
+  /// where features is the last size of query.
   std::optional<double> scale = {};
 };
 

@@ -84,7 +84,7 @@ tensor polyval(const tensor& p, const tensor& x);
 /// The value of the polynomial at one number, a scalar.
 tensor polyval(const tensor& p, double x);
 /// The coefficients, the highest power first, of the polynomial of degree `degree` that fits samples y at positions x
-/// best. It minimizes the sum of squared distances times `weights`. All three are vectors of one length:
+/// best. It minimizes the sum of (weight * distance)^2, as numpy.polyfit. All three are vectors of one length:
 /// `polyfit(tensor({0., 1., 2.}), tensor({1., 3., 5.}), 1)` is [2, 1]. Computed in float64 with polynomials that are
 /// orthogonal at the positions; the result has the promoted float dtype. Throws for fewer samples than coefficients.
 /// Positions that are too few or too close together give NaN or noise. Differentiable.

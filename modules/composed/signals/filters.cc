@@ -60,7 +60,8 @@ filtered_signal lfilter_with_state(const tensor& b, const tensor& a, const tenso
 filtered_signal sosfilt_with_state(const tensor& sos, const tensor& x, const filter_options& options = {});
 
 /// Options of filtfilt and sosfiltfilt. The signal is extended at both ends by `padding` elements, which are odd
-/// reflections. By default they are three times as many as coefficients.
+/// reflections. By default they are three times as many as coefficients. As in SciPy, sosfiltfilt
+/// counts the coefficients of the whole filter.
 struct filtfilt_options {
   axis_index axis = -1;
   std::optional<std::int64_t> padding{};

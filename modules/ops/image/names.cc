@@ -28,8 +28,8 @@ inline tensor resize_bilinear(const tensor& images, extent size, const resize_op
   return call<"ResizeBilinear">(images, attr<"size">(size.value()), attr<"alignCorners">(options.align_corners),
                                 attr<"halfPixelCenters">(options.half_pixel_centers));
 }
-/// Resizes images with the nearest pixel for each position. Any dtype. Positions are rounded down; with `align_corners`
-/// they are rounded to the nearest integer, halves upwards.
+/// Resizes images with one pixel for each position. Any dtype. Positions are rounded down. With either option they are
+/// rounded to the nearest integer, halves upwards.
 inline tensor resize_nearest_neighbor(const tensor& images, extent size, const resize_options& options = {}) {
   return call<"ResizeNearestNeighbor">(images, attr<"size">(size.value()), attr<"alignCorners">(options.align_corners),
                                        attr<"halfPixelCenters">(options.half_pixel_centers));
