@@ -39,7 +39,7 @@ inline constexpr kept all_in{0xff};
 
 namespace kerngrad::detail {
 
-/// State of a rule while the backward pass is at its node; only the library looks inside.
+/// State of a rule while the backward pass is at its call; only the library looks inside.
 struct rule_frame;
 using rule_fn = tensor (*)(const rule_frame&);
 
@@ -191,7 +191,7 @@ const shape& frame_dims(const rule_frame& at, int i);
 dtype frame_type(const rule_frame& at, int i);
 const attr_value& frame_attr(const rule_frame& at, int index);
 int frame_index(const rule_frame& at);
-/// A value of the rule's own that lives as long as the walk is at its node, empty at first: k is 0 or 1.
+/// A value of the rule's own that lives as long as the walk is at its call, empty at first: k is 0 or 1.
 tensor& frame_shared(const rule_frame& at, int k);
 /// Zeros like operand i, and g added up over the axes that operand i was broadcast over.
 tensor frame_zeros(const rule_frame& at, int i);
