@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of fused functions: in blocks where they can be, step by step where a hook or a recording needs every op, and
-// on the tape as one node whose rule is the program of the derivative.
+// on the tape as one call whose rule is the program of the derivative.
 module;
 #include <algorithm>
 #include <memory>

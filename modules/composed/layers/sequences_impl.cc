@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recurrent layers. One product serves the inputs of all steps, and each step has one with the state. Steps write into
-// arrays of the whole sequence. The layer is one node of the tape: its rule walks back over the gates that the forward
+// arrays of the whole sequence. The layer is one call on the tape: its rule walks back over the gates that the forward
 // pass kept. A rule that is recorded, for a higher order, differentiates the definition step by step instead.
 module;
 #include <algorithm>
@@ -176,7 +176,7 @@ tensors run_layer(const layer& of, tensors in, const layer_sizes& n) {
     detail::lose(given, values);
     return values;
   }
-  // The rule has outputs without history, so that the node does not keep itself.
+  // The rule has outputs without history, so that the recorded call does not keep itself.
   auto rule = [&of, in, n, y = values[0], kept = std::move(kept)](std::span<const tensor> dys,
                                                                   const std::vector<bool>& wanted) {
     return detail::recording_now() ? defined_gradients(of, in, n, dys) : of.backward(in, n, y, kept, dys, wanted);
