@@ -22,6 +22,7 @@ import element_times  # noqa: E402
 import figures  # noqa: E402
 import front_page  # noqa: E402
 import heat_map  # noqa: E402
+import linalg  # noqa: E402
 import op_memory  # noqa: E402
 import report  # noqa: E402
 import results  # noqa: E402
@@ -218,6 +219,13 @@ def a_peak_is_copies_and_bytes_of_two_sizes_and_no_op_may_need_more():
     with tempfile.TemporaryDirectory() as folder:
         op_memory.write(pathlib.Path(folder) / 'x.h', before)
         assert op_memory.read(pathlib.Path(folder) / 'x.h') == before
+
+
+def the_tables_of_linalg_have_a_row_for_each_function():
+    small = {'solve/4x4/float64/n:10000': {'fastest': 0.19}, 'solve/8x8/float32/n:10000': {'fastest': 0.5}}
+    made = linalg.markdown({'qr/n:256': {'after_us': 1500, 'fastest': 1.02}}, small, '2026-01-02').splitlines()
+    assert '| `solve` | 0.19 |  |  | 0.50 |  |  |' in made and '| `qr` | 256 | 1.50 | 1.02 |' in made, made
+    assert made[-1].endswith('2026-01-02, by `tools/bench/linalg.py`.'), made
 
 
 def verdicts(old, new):
@@ -467,6 +475,7 @@ TOOLS = [the_page_is_valid_and_needs_nothing_else, the_page_holds_every_kernel_o
          steps_between_sizes_are_found_except_near_a_cache_and_where_a_call_costs_the_same,
          the_figure_of_elements_marks_the_caches_and_is_on_the_page_once_there_is_a_record,
          a_peak_is_copies_and_bytes_of_two_sizes_and_no_op_may_need_more,
+         the_tables_of_linalg_have_a_row_for_each_function,
          times_are_brought_to_one_unit_and_failures_left_out,
          compare_exits_with_1_only_when_told_to_and_something_is_slower,
          a_target_is_slower_when_its_fastest_round_is_slower_than_that_of_a_narrower_one,
