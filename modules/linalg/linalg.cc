@@ -73,7 +73,7 @@ struct eigh_parts {
 /// eigenvalues are equal up to rounding, it is finite for functions that do not depend on the choice of vectors.
 /// Examples are sums of the equal eigenvalues and projectors onto their whole space. Otherwise it is NaN, also for
 /// functions of the phase of a complex vector: the gradient does not exist, or needs more than the derivatives of
-/// values and vectors.
+/// values and vectors. At a diagonal matrix, parts of these projectors get NaN as well.
 eigh_parts eigh(const tensor& x, const check_options& options = {});
 /// Only the eigenvalues, in less time. Gradient: finite everywhere. For equal eigenvalues it is one of several possible
 /// ones.
