@@ -54,8 +54,10 @@ class PkgConfig:
         if variant.modules:
             flags += self.own_modules(variant, flags)
         options = variant.options_for(self.at.compiler)
+        # Clang warns of a linker that it does not call.
+        compiles = [*flags, *(word for word in options if not word.startswith('-fuse-ld='))]
         sources = [*variant.sources, *(source for _, source in variant.modules)]
-        objects = [self.object(variant, root / source, [*flags, *options]) for source in sources]
+        objects = [self.object(variant, root / source, compiles) for source in sources]
         made = self.folder / variant.name
         run([*self.at.cxx, *options, *objects, *self.flags(variant.packages, '--libs'), '-o', made])
         started_alone(made)
