@@ -195,9 +195,10 @@ void data_parallel::state::fill_buckets(std::span<const variable> variables) {
 
 // Throws on every rank if a rank has an error, and if the ranks differ.
 void data_parallel::state::compare_networks(const std::exception_ptr& own_error) const {
-  std::uint64_t hash =
-      mixed(static_cast<std::uint64_t>(options.first_bucket), static_cast<std::uint64_t>(options.bucket)) +
-      std::bit_cast<std::uint64_t>(options.clip_norm);
+  // One word after the other: `mixed` of both sizes is the same for any two equal sizes.
+  std::uint64_t hash = mixed(0, static_cast<std::uint64_t>(options.first_bucket));
+  hash = mixed(hash, static_cast<std::uint64_t>(options.bucket));
+  hash = mixed(hash, std::bit_cast<std::uint64_t>(options.clip_norm));
   for (const place& p : places) {
     const std::string text =
         p.of.name() + ":" + std::string(name_of(p.of.value().type())) + to_string(p.of.value().dims());

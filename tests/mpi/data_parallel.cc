@@ -115,6 +115,12 @@ TEST(data_parallel, finds_weights_and_networks_that_differ) {
   if (rank() == 1) fewer.pop_back();
   EXPECT_TRUE(says(refusal([&] { return mpi::data_parallel(optimizer, {}, fewer), 0; }),
                    {"another network", "rank 1 (4 variables)", "rank 0 (5 variables)"}));
+  const std::int64_t size = rank() == 1 ? 80 : 40;
+  const mpi::data_parallel_options alike{.first_bucket = size, .bucket = size};
+  const mpi::data_parallel_options turned{.first_bucket = size, .bucket = 120 - size};
+  for (const mpi::data_parallel_options& how : {alike, turned})
+    EXPECT_TRUE(says(refusal([&] { return mpi::data_parallel(optimizer, {}, net.variables(), how), 0; }),
+                     {"other options on rank 1"}));
 }
 
 TEST(data_parallel, makes_the_error_of_one_rank_an_error_on_every_rank) {
