@@ -5,10 +5,10 @@
 //
 // Memory besides operands and results: packed matrices of a head, linear in length and keys, and one block of scores.
 // Error: as softmax between two matrix products. The weights of a block are summed up in T, blocks in double. Weights
-// that are not normal numbers next to the greatest one, 1, are 0. The gradient takes weights from a rounded logarithm
-// of sums: each has a relative error of eps * |log_sum|, where softmax has one of eps * |score - greatest score|. A key
-// that a query does not see has the weight 0, which multiplies its value: NaN stays NaN. If causal, keys past the last
-// query of a block are not read.
+// that are about as small as a denormal next to the greatest one, 1, are 0, except on AVX-512. The gradient takes
+// weights from a rounded logarithm of sums: each has a relative error of eps * |log_sum|, where softmax has one of eps
+// * |score - greatest score|. A key that a query does not see has the weight 0, which multiplies its value: NaN stays
+// NaN. If causal, keys past the last query of a block are not read.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/attention/attention.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -138,7 +138,8 @@ HWY_INLINE T greatest(const T* x, std::ptrdiff_t padded) {
   return hn::GetLane(hn::MaxOfLanes(d, hn::Max(first, second)));
 }
 
-// e^x for x <= 0 or NaN, and 0 if that is not a normal number. A power of two is then one exponent.
+// e^x for x <= 0 or NaN. It is 0 below e^-87 or e^-708, so that a power of two is one exponent. AVX-512 scales by any
+// exponent in one instruction, and keeps denormals.
 template <class D, class V>
 HWY_INLINE V weight_of(D d, V x) {
 #if KG_AVX512
