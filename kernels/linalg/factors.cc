@@ -93,15 +93,18 @@ HWY_INLINE void ExchangeRows(matrices<T, N> m, std::int64_t k, vec<T> pivot, std
   }
 }
 
-// x / pivot. As in LAPACK, one reciprocal serves all x, except in lanes where it is not a normal number: that of a
-// denormal pivot overflows.
-template <class T>
-HWY_INLINE vec<T> Divided(vec<T> x, vec<T> pivot, vec<T> reciprocal) {
+// Calls each(divided) once, with a function that gives x / pivot. As in LAPACK, one reciprocal serves all x, except in
+// lanes where it is not a normal number: that of a denormal pivot overflows. The branch is outside of loops over x,
+// which compilers unroll.
+template <class T, class F>
+HWY_INLINE void WithDivision(vec<T> pivot, const F& each) {
   using limits = std::numeric_limits<T>;
   const tag<T> d;
-  const vec<T> size = hn::Abs(reciprocal), product = hn::Mul(x, reciprocal);
+  const vec<T> reciprocal = hn::Div(hn::Set(d, T(1)), pivot), size = hn::Abs(reciprocal);
   const auto normal = hn::And(hn::Ge(size, hn::Set(d, limits::min())), hn::Le(size, hn::Set(d, limits::max())));
-  return HWY_LIKELY(hn::AllTrue(d, normal)) ? product : hn::IfThenElse(normal, product, hn::Div(x, pivot));
+  if (HWY_LIKELY(hn::AllTrue(d, normal))) each([&](vec<T> x) HWY_ATTR { return hn::Mul(x, reciprocal); });
+  else
+    each([&](vec<T> x) HWY_ATTR { return hn::IfThenElse(normal, hn::Mul(x, reciprocal), hn::Div(x, pivot)); });
 }
 
 // Subtracts multiples of row k from the rows below. A zero pivot is taken as 1: what it divides is zero as well.
@@ -111,8 +114,9 @@ HWY_INLINE void Eliminate(matrices<T, N> m, std::int64_t k, vec<T>& info) {
   const vec<T> zero = hn::Zero(d), one = hn::Set(d, T(1)), pivot = m.get(k, k);
   const auto is_zero = hn::Eq(pivot, zero);
   info = hn::IfThenElse(hn::And(is_zero, hn::Eq(info, zero)), hn::Set(d, static_cast<T>(k + 1)), info);
-  const vec<T> divisor = hn::IfThenElse(is_zero, one, pivot), reciprocal = hn::Div(one, divisor);
-  for (std::int64_t r = k + 1; r < m.n(); ++r) m.set(r, k, Divided<T>(m.get(r, k), divisor, reciprocal));
+  WithDivision<T>(hn::IfThenElse(is_zero, one, pivot), [&](const auto& divided) HWY_ATTR {
+    for (std::int64_t r = k + 1; r < m.n(); ++r) m.set(r, k, divided(m.get(r, k)));
+  });
   for (std::int64_t c = k + 1; c < m.n(); ++c) {
     const vec<T> x = m.get(k, c);
     for (std::int64_t r = k + 1; r < m.n(); ++r) m.set(r, c, hn::NegMulAdd(m.get(r, k), x, m.get(r, c)));
@@ -199,8 +203,9 @@ struct Solve {
     for (std::int64_t c = 0; c < x.columns; ++c) x.set(r, c, hn::NegMulAdd(factor, x.get(k, c), x.get(r, c)));
   }
   static HWY_INLINE void divide(sides<T> x, std::int64_t r, vec<T> pivot) {
-    const vec<T> reciprocal = hn::Div(hn::Set(tag<T>(), T(1)), pivot);
-    for (std::int64_t c = 0; c < x.columns; ++c) x.set(r, c, Divided<T>(x.get(r, c), pivot, reciprocal));
+    WithDivision<T>(pivot, [&](const auto& divided) HWY_ATTR {
+      for (std::int64_t c = 0; c < x.columns; ++c) x.set(r, c, divided(x.get(r, c)));
+    });
   }
   static HWY_INLINE void exchange(sides<T> x, std::int64_t n, std::int64_t k, vec<T> pivot) {
     for (std::int64_t r = k + 1; r < n; ++r) {
