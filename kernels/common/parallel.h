@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Work in chunks on several threads, for kernels and launchers; plain C++, no Highway. docs/threads.md.
 //
-// Which chunks there are is the caller's choice and must not depend on the number of threads: then neither do results.
+// The caller chooses the chunks. They must not depend on the number of threads, or the results must be bitwise
+// identical in every cutting.
 #pragma once
 #include <atomic>
 #include <cstddef>

@@ -177,6 +177,15 @@ TEST(kernels_fft, add_up_what_the_definition_says_for_every_length) {
     });
   });
 }
+TEST(kernels_fft, add_up_to_the_definition_at_the_longest_lengths_of_pairs) {
+  if (!kgtest::full()) return;
+  kgtest::on_every_target([](const char*) {
+    for (const std::int64_t n : {4096, 8192}) {
+      check_complex<float>("FFT", 1, n, kgtest::edges[0], true);
+      check_complex<double>("FFT", 1, n, kgtest::edges[0], true);
+    }
+  });
+}
 TEST(kernels_fft, of_real_rows_give_half_of_the_bins_and_take_them_back) {
   kgtest::on_every_target([](const char*) {
     for_lengths([](std::int64_t n, kgtest::edge side) {
