@@ -88,7 +88,7 @@ V cleared(const V& product, const B& certainly) {
 }
 
 /// The conjugate product of the others, for every element: of those before it and of those behind it. Linear in the
-/// number of elements, exact with zeros among them, and right at every order: beside a product that overflows, at the
+/// number of elements, exact with zeros among them, and right at every order: next to a product that overflows, at the
 /// first one.
 inline constexpr auto others = [](const auto& x, const shape& dims, const attr_value& reduced) {
   const rows_view view = rows_of(dims, kept_dims(dims, reduced));

@@ -45,7 +45,7 @@ HWY_INLINE void PairsButterfly4(D d, V signs, V& a, V& b, V& c, V& e) {
   SumAndDifference(b, e);
   SumAndDifference(a, b);                  // points 0 and 2
   SumAndDifferenceTurned(d, signs, c, e);  // points 1 and 3
-  const V point2 = b;  // std::swap takes no vectors without a size
+  const V point2 = b;                      // std::swap takes no vectors without a size
   b = c;
   c = point2;
 }

@@ -103,8 +103,7 @@ HWY_INLINE void WithDivision(vec<T> pivot, const F& each) {
   const vec<T> reciprocal = hn::Div(hn::Set(d, T(1)), pivot), size = hn::Abs(reciprocal);
   const auto normal = hn::And(hn::Ge(size, hn::Set(d, limits::min())), hn::Le(size, hn::Set(d, limits::max())));
   if (HWY_LIKELY(hn::AllTrue(d, normal))) each([&](vec<T> x) HWY_ATTR { return hn::Mul(x, reciprocal); });
-  else
-    each([&](vec<T> x) HWY_ATTR { return hn::IfThenElse(normal, hn::Mul(x, reciprocal), hn::Div(x, pivot)); });
+  else each([&](vec<T> x) HWY_ATTR { return hn::IfThenElse(normal, hn::Mul(x, reciprocal), hn::Div(x, pivot)); });
 }
 
 // Subtracts multiples of row k from the rows below. A zero pivot is taken as 1: what it divides is zero as well.
