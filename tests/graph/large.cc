@@ -48,7 +48,7 @@ TEST(large_models, take_twice_the_time_for_twice_the_nodes) {
     EXPECT_EQ(kg::graph::load(here / (std::to_string(nodes) + ".json")).nodes().size(),
               static_cast<std::size_t>(nodes) + 1);
   };
-  EXPECT_LE(kgtest::growth(load, size, 2.3), 2.3);
+  EXPECT_LE(kgtest::growth(load, size, kgtest::linear), kgtest::linear);
 }
 
 // Pieces of 16 letters, two for each place, with which std::hash of libstdc++ (MurmurHash64A) goes from one state to

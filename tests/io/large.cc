@@ -27,7 +27,7 @@ TEST(safetensors, take_twice_the_time_for_twice_the_tensors) {
   const auto load = [&](int count) {
     EXPECT_EQ(kgtest::decoded(files[count / size - 1], "x.safetensors").size(), static_cast<std::size_t>(count));
   };
-  EXPECT_LE(kgtest::growth(load, size, 2.3), 2.3);
+  EXPECT_LE(kgtest::growth(load, size, kgtest::linear), kgtest::linear);
 }
 
 }  // namespace

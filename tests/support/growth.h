@@ -15,6 +15,10 @@ inline double thread_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
+/// The most that twice the size may take. Linear work takes twice the time, and up to three times where its data leaves
+/// a cache in between; quadratic work takes four times.
+inline constexpr double linear = 3;
+
 /// The time of `work(2 * size)` over that of `work(size)`, each the best of several. Other processes take caches away
 /// and so only add time: while the ratio is above `most`, the best are looked for again, up to 60 times.
 template <class F>
