@@ -5,7 +5,7 @@
 // bias and of the second order, compose ops and take matrices of scores. They compute half precision in float32.
 module;
 #include "kernels/common/abi.h"
-export module kerngrad:grads_attention;
+module kerngrad:grads_attention;
 
 import :std;
 import :core;
@@ -123,7 +123,7 @@ inline constexpr auto again_to_dy = [](const auto& c) {
 
 inline constexpr kept attention_values = keep::all_in | keep::out0 | keep::out1;
 
-inline constexpr auto attention_rules = family_rules(std::tuple{
+inline constexpr auto attention_rules = family_rules(rule_list{
     rule<"ScaledDotProductAttention">(wrt(attention_values, attention_to<0>), wrt(attention_values, attention_to<1>),
                                       wrt(attention_values, attention_to<2>), wrt(attention_values, attention_to_bias),
                                       constant_operand()),

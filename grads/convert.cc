@@ -11,7 +11,7 @@ import :ops;
 
 namespace kerngrad::rules {
 
-inline constexpr auto convert_rules = family_rules(std::tuple{
+inline constexpr auto convert_rules = family_rules(rule_list{
     rule<"Cast">(wrt(keep::nothing, [](const auto& c) { return cast(c.dy(), c.type(0)); })),
     rule<"Complex">(wrt(keep::nothing, [](const auto& c) { return real(c.dy()); }),
                     wrt(keep::nothing, [](const auto& c) { return imag(c.dy()); })),

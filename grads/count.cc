@@ -3,7 +3,7 @@
 // its equals takes their gradient alone.
 module;
 #include "kernels/common/abi.h"
-export module kerngrad:grads_count;
+module kerngrad:grads_count;
 
 import :std;
 import :core;
@@ -26,7 +26,7 @@ T taken_from_bins(const T& dy, const X& x) {
   return gather(pad(dy, pairs), places, axis, axis);
 }
 
-inline constexpr auto count_rules = family_rules(std::tuple{
+inline constexpr auto count_rules = family_rules(rule_list{
     rule<"Bincount">(constant_operand(), wrt(keep::in0,
                                              [](const auto& c) {
                                                if (c.dims(1).size() == 0) return c.zeros(1);  // there were no weights

@@ -2,7 +2,7 @@
 // Gradient rules of the ops that create elements after the shape of an operand: nothing flows back.
 module;
 #include "kernels/common/abi.h"
-export module kerngrad:grads_create;
+module kerngrad:grads_create;
 
 import :std;
 import :core;
@@ -13,7 +13,7 @@ namespace kerngrad::rules {
 
 inline constexpr auto nothing_flows = [](const auto& c) { return c.zeros(0); };
 
-inline constexpr auto create_rules = family_rules(std::tuple{
+inline constexpr auto create_rules = family_rules(rule_list{
     rule<"ZerosLike">(wrt(keep::nothing, nothing_flows)),
     rule<"OnesLike">(wrt(keep::nothing, nothing_flows)),
 });

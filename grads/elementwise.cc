@@ -49,7 +49,7 @@ inline constexpr auto complex_slope_of_power = [](const auto& a, const auto& b) 
 inline constexpr auto flat_a = [](const auto& c) { return c.zeros(0); };
 inline constexpr auto flat_b = [](const auto& c) { return c.zeros(1); };
 
-inline constexpr auto elementwise_rules = family_rules(std::tuple{
+inline constexpr auto elementwise_rules = family_rules(rule_list{
     rule<"Abs">(wrt(keep::in0, [](const auto& c) { return c.dy() * sign(c.in(0)); })),
     rule<"Neg">(wrt(keep::nothing, [](const auto& c) { return -c.dy(); })),
     rule<"Sign">(wrt(keep::nothing, flat)),

@@ -4,7 +4,7 @@
 // inner bin for itself and its conjugate.
 module;
 #include "kernels/common/abi.h"
-export module kerngrad:grads_fft;
+module kerngrad:grads_fft;
 
 import :std;
 import :core;
@@ -45,7 +45,7 @@ inline tensor with_rows_of(const tensor& x, std::int64_t size) {
   return had > size ? slice(x, begin, sizes) : pad(x, pairs);
 }
 
-inline constexpr auto fft_rules = family_rules(std::tuple{
+inline constexpr auto fft_rules = family_rules(rule_list{
     rule<"FFT">(wrt(keep::nothing, [](const auto& c) { return call<"IFFT">(c.dy(), attr<"norm">(adjoint_norm(c))); })),
     rule<"IFFT">(wrt(keep::nothing, [](const auto& c) { return call<"FFT">(c.dy(), attr<"norm">(adjoint_norm(c))); })),
     rule<"RFFT">(wrt(keep::nothing,

@@ -3,7 +3,7 @@
 // gradient of the sum, which is the bias's and, through the product's rule, that of the product's operands.
 module;
 #include "kernels/common/abi.h"
-export module kerngrad:grads_fused;
+module kerngrad:grads_fused;
 
 import :std;
 import :core;
@@ -23,7 +23,7 @@ namespace kerngrad::rules {
 
 /// The place of an op's rule in its family.
 template <fixed_string Op, class... Rules>
-consteval std::size_t place_of(const std::tuple<Rules...>&) {
+consteval std::size_t place_of(const rule_list<Rules...>&) {
   std::size_t at = 0;
   const bool found = ((Rules::name == Op || (++at, false)) || ...);
   return found ? at : throw "a fused layer of an op without a rule in this family";
@@ -32,7 +32,7 @@ consteval std::size_t place_of(const std::tuple<Rules...>&) {
 /// The gradient of operand I by the rule of `Op`, in a context that stands for the part's own.
 template <const auto& Family, fixed_string Op, std::size_t I, class Context>
 auto part_rule(const Context& c) {
-  return std::get<I>(std::get<place_of<Op>(Family)>(Family).parts.of).gradient(c);
+  return Family.template at<place_of<Op>(Family)>().parts.of.template at<I>().gradient(c);
 }
 
 /// True if a layer's result has its channels in front.
@@ -145,7 +145,7 @@ constexpr auto fused_rule() {
           []<class C>(const C& c) { return part_rule<elementwise_rules, "Prelu", 1>(activation_context<Op, C>{c}); }));
 }
 
-inline constexpr auto fused_rules = family_rules(std::tuple{
+inline constexpr auto fused_rules = family_rules(rule_list{
     fused_rule<"_FusedMatMul", matmul_rules, "BatchMatMul">(),
     fused_rule<"FusedConv2D", window_rules, "Conv2D">(),
     fused_rule<"FusedDepthwiseConv2D", window_rules, "DepthwiseConv2dNative">(),

@@ -4,7 +4,7 @@
 // boxes need are crops of another kind, whose own rules are these again. Rotations are like resizing.
 module;
 #include "kernels/common/abi.h"
-export module kerngrad:grads_image;
+module kerngrad:grads_image;
 
 import :std;
 import :core;
@@ -113,7 +113,7 @@ auto turned_back(const C& c, const V& dy) {
   return call_like<"RotateWithOffsetGrad">(c, dy);
 }
 
-inline constexpr auto image_rules = family_rules(std::tuple{
+inline constexpr auto image_rules = family_rules(rule_list{
     rule<"ResizeBilinear">(
         wrt(keep::in0, [](const auto& c) { return call_like<"ResizeBilinearGrad">(c, c.dy(), c.in(0)); })),
     rule<"ResizeBilinearGrad">(wrt(keep::nothing, [](const auto& c) { return call_like<"ResizeBilinear">(c, c.dy()); }),

@@ -2,7 +2,7 @@
 // Gradient rules of the products of matrices and of any tensors.
 module;
 #include "kernels/common/abi.h"
-export module kerngrad:grads_matmul;
+module kerngrad:grads_matmul;
 
 import :std;
 import :core;
@@ -132,7 +132,7 @@ struct einsum_gradient {
 // ------------------------------------------------------------------------------------------ the rules
 
 // With C = A B: dA = dC B^H and dB = A^H dC, each with the transpositions of the call undone.
-inline constexpr auto matmul_rules = family_rules(std::tuple{
+inline constexpr auto matmul_rules = family_rules(rule_list{
     rule<"BatchMatMul">(wrt(keep::in1,
                             [](const auto& c) {
                               const bool ta = c.template attr<"transposeA">().as_bool(),

@@ -2,7 +2,7 @@
 // Gradient rules of the ops that move elements: each adjoint moves them back, adding up what was read twice.
 module;
 #include "kernels/common/abi.h"
-export module kerngrad:grads_move;
+module kerngrad:grads_move;
 
 import :std;
 import :core;
@@ -233,244 +233,229 @@ tensor put_back(const C& c) {
   return c.reduced(2, where(axis_places::taken(c, last) == order, dy, zeros({}, dy.type())));
 }
 
-inline constexpr auto move_rules =
-    family_rules(
-        std::tuple{
-            rule<"Identity">(wrt(keep::nothing, [](const auto& c) { return c.dy(); })),
-            rule<"Reshape">(wrt(keep::nothing, unchanged_shape)),
-            rule<"ExpandDims">(wrt(keep::nothing, unchanged_shape)),
-            rule<"Transpose">(wrt(keep::nothing,
-                                  [](const auto& c) {
-                                    return transpose(c.dy(), inverted(c.template attr<"perm">(), c.dims(0).rank()));
-                                  })),
-            rule<"Slice">(wrt(keep::nothing,
-                              [](const auto& c) {
-                                const attr_value& begin = c.template attr<"begin">();
-                                const shape &whole = c.dims(0), &part = c.dy().dims();
-                                std::vector<std::int64_t> pairs;
-                                for (int i = 0; i < whole.rank(); ++i) {
-                                  const std::size_t at = static_cast<std::size_t>(i);
-                                  const std::int64_t before = begin.kind() == attr_kind::integer
-                                                                  ? (i == 0 ? begin.as_integer() : 0)
-                                                              : at < begin.as_list().size() ? begin.as_list()[at]
-                                                                                            : 0;
-                                  pairs.insert(pairs.end(), {before, whole[i] - before - part[i]});
-                                }
-                                return pad(c.dy(), pairs);
-                              })),
-            rule<"Concat">(wrt(keep::nothing,
-                               [](const auto& c) {
-                                 const int given = static_cast<int>(c.template attr<"axis">().as_integer());
-                                 const int axis = given < 0 ? given + c.dims(0).rank() : given;
-                                 const int i = c.index();
-                                 std::vector<std::int64_t> begin(static_cast<std::size_t>(c.dims(i).rank())),
-                                     size(c.dims(i).begin(), c.dims(i).end());
-                                 begin[static_cast<std::size_t>(axis)] = start_of(c, i, axis);
-                                 return slice(c.dy(), begin, size);
-                               })),
-            rule<"Pack">(wrt(keep::nothing,
-                             [](const auto& c) {
-                               const int given = static_cast<int>(c.template attr<"axis">().as_integer());
-                               const shape& packed = c.dy().dims();
-                               const int axis = given < 0 ? given + packed.rank() : given;
-                               std::vector<std::int64_t> begin(static_cast<std::size_t>(packed.rank())),
-                                   size(packed.begin(), packed.end());
-                               begin[static_cast<std::size_t>(axis)] = c.index();
-                               size[static_cast<std::size_t>(axis)] = 1;
-                               return reshape(slice(c.dy(), begin, size), c.dims(c.index()));
-                             })),
-            rule<"Unpack">(wrt(keep::nothing,
-                               [](const auto& c) {
-                                 return stack(c.all_dy(), static_cast<int>(c.template attr<"axis">().as_integer()));
-                               })),
-            rule<"SplitV">(wrt(keep::nothing,
-                               [](const auto& c) {
-                                 return concat(c.all_dy(), static_cast<int>(c.template attr<"axis">().as_integer()));
-                               })),
-            rule<"PadV2">(wrt(keep::nothing,
-                              [](const auto& c) {
-                                const std::span<const std::int64_t> pairs = c.template attr<"paddings">().as_list();
-                                std::vector<std::int64_t> begin, size(c.dims(0).begin(), c.dims(0).end());
-                                for (std::size_t i = 0; i < size.size(); ++i) begin.push_back(pairs[2 * i]);
-                                return slice(c.dy(), begin, size);
-                              })),
-            // Axis by axis, so that no intermediate has more than four axes whatever the rank.
-            rule<"Tile">(wrt(keep::nothing,
-                             [](const auto& c) {
-                               const shape& whole = c.dims(0);
-                               const std::span<const std::int64_t> reps = c.template attr<"reps">().as_list();
-                               auto g = c.dy();
-                               std::int64_t inner = 1;
-                               for (int i = whole.rank() - 1; i >= 0; --i) {
-                                 const std::int64_t count = reps[static_cast<std::size_t>(i)];
-                                 if (count == 0) return c.zeros(0);
-                                 std::int64_t outer = 1;
-                                 for (int k = 0; k < i; ++k) outer *= whole[k] * reps[static_cast<std::size_t>(k)];
-                                 if (count > 1) g = sum(reshape(g, shape{outer, count, whole[i] * inner}), 1);
-                                 inner *= whole[i];
-                               }
-                               return reshape(g, whole);
-                             })),
-            rule<"BroadcastTo">(wrt(keep::nothing, [](const auto& c) { return c.reduced(0, c.dy()); })),
-            rule<"GatherV2">(wrt(keep::in1,
-                                 [](const auto& c) {
-                                   return on_parts(c.dy(), [&](const auto& dy) {
-                                     return call_like<"GatherGrad">(c, dy, c.in(1), attr<"inputShape">(c.dims(0)));
-                                   });
-                                 }),
-                             constant_operand()),
-            rule<"GatherGrad">(wrt(keep::in1, [](const auto& c) { return call_like<"GatherV2">(c, c.dy(), c.in(1)); }),
+inline constexpr auto move_rules = family_rules(rule_list{
+    rule<"Identity">(wrt(keep::nothing, [](const auto& c) { return c.dy(); })),
+    rule<"Reshape">(wrt(keep::nothing, unchanged_shape)),
+    rule<"ExpandDims">(wrt(keep::nothing, unchanged_shape)),
+    rule<"Transpose">(
+        wrt(keep::nothing,
+            [](const auto& c) { return transpose(c.dy(), inverted(c.template attr<"perm">(), c.dims(0).rank())); })),
+    rule<"Slice">(wrt(keep::nothing,
+                      [](const auto& c) {
+                        const attr_value& begin = c.template attr<"begin">();
+                        const shape &whole = c.dims(0), &part = c.dy().dims();
+                        std::vector<std::int64_t> pairs;
+                        for (int i = 0; i < whole.rank(); ++i) {
+                          const std::size_t at = static_cast<std::size_t>(i);
+                          const std::int64_t before = begin.kind() == attr_kind::integer
+                                                          ? (i == 0 ? begin.as_integer() : 0)
+                                                      : at < begin.as_list().size() ? begin.as_list()[at]
+                                                                                    : 0;
+                          pairs.insert(pairs.end(), {before, whole[i] - before - part[i]});
+                        }
+                        return pad(c.dy(), pairs);
+                      })),
+    rule<"Concat">(wrt(keep::nothing,
+                       [](const auto& c) {
+                         const int given = static_cast<int>(c.template attr<"axis">().as_integer());
+                         const int axis = given < 0 ? given + c.dims(0).rank() : given;
+                         const int i = c.index();
+                         std::vector<std::int64_t> begin(static_cast<std::size_t>(c.dims(i).rank())),
+                             size(c.dims(i).begin(), c.dims(i).end());
+                         begin[static_cast<std::size_t>(axis)] = start_of(c, i, axis);
+                         return slice(c.dy(), begin, size);
+                       })),
+    rule<"Pack">(wrt(keep::nothing,
+                     [](const auto& c) {
+                       const int given = static_cast<int>(c.template attr<"axis">().as_integer());
+                       const shape& packed = c.dy().dims();
+                       const int axis = given < 0 ? given + packed.rank() : given;
+                       std::vector<std::int64_t> begin(static_cast<std::size_t>(packed.rank())),
+                           size(packed.begin(), packed.end());
+                       begin[static_cast<std::size_t>(axis)] = c.index();
+                       size[static_cast<std::size_t>(axis)] = 1;
+                       return reshape(slice(c.dy(), begin, size), c.dims(c.index()));
+                     })),
+    rule<"Unpack">(
+        wrt(keep::nothing,
+            [](const auto& c) { return stack(c.all_dy(), static_cast<int>(c.template attr<"axis">().as_integer())); })),
+    rule<"SplitV">(wrt(
+        keep::nothing,
+        [](const auto& c) { return concat(c.all_dy(), static_cast<int>(c.template attr<"axis">().as_integer())); })),
+    rule<"PadV2">(wrt(keep::nothing,
+                      [](const auto& c) {
+                        const std::span<const std::int64_t> pairs = c.template attr<"paddings">().as_list();
+                        std::vector<std::int64_t> begin, size(c.dims(0).begin(), c.dims(0).end());
+                        for (std::size_t i = 0; i < size.size(); ++i) begin.push_back(pairs[2 * i]);
+                        return slice(c.dy(), begin, size);
+                      })),
+    // Axis by axis, so that no intermediate has more than four axes whatever the rank.
+    rule<"Tile">(wrt(keep::nothing,
+                     [](const auto& c) {
+                       const shape& whole = c.dims(0);
+                       const std::span<const std::int64_t> reps = c.template attr<"reps">().as_list();
+                       auto g = c.dy();
+                       std::int64_t inner = 1;
+                       for (int i = whole.rank() - 1; i >= 0; --i) {
+                         const std::int64_t count = reps[static_cast<std::size_t>(i)];
+                         if (count == 0) return c.zeros(0);
+                         std::int64_t outer = 1;
+                         for (int k = 0; k < i; ++k) outer *= whole[k] * reps[static_cast<std::size_t>(k)];
+                         if (count > 1) g = sum(reshape(g, shape{outer, count, whole[i] * inner}), 1);
+                         inner *= whole[i];
+                       }
+                       return reshape(g, whole);
+                     })),
+    rule<"BroadcastTo">(wrt(keep::nothing, [](const auto& c) { return c.reduced(0, c.dy()); })),
+    rule<"GatherV2">(wrt(keep::in1,
+                         [](const auto& c) {
+                           return on_parts(c.dy(), [&](const auto& dy) {
+                             return call_like<"GatherGrad">(c, dy, c.in(1), attr<"inputShape">(c.dims(0)));
+                           });
+                         }),
+                     constant_operand()),
+    rule<"GatherGrad">(wrt(keep::in1, [](const auto& c) { return call_like<"GatherV2">(c, c.dy(), c.in(1)); }),
+                       constant_operand()),
+    // Ids outside the segments were dropped: they read row 0 and are then set to zero.
+    rule<"UnsortedSegmentSum">(wrt(keep::in1,
+                                   [](const auto& c) {
+                                     if (c.dy().size() == 0) return c.zeros(0);
+                                     return where(inside_of_segments(c), rows_at_ids(c, c.dy()),
+                                                  zeros({}, c.dy().type()));
+                                   }),
                                constant_operand()),
-            // Ids outside the segments were dropped: they read row 0 and are then set to zero.
-            rule<"UnsortedSegmentSum">(wrt(keep::in1,
-                                           [](const auto& c) {
-                                             if (c.dy().size() == 0) return c.zeros(0);
-                                             return where(inside_of_segments(c), rows_at_ids(c, c.dy()),
-                                                          zeros({}, c.dy().type()));
-                                           }),
-                                       constant_operand()),
-            rule<"UnsortedSegmentReduce">(
-                wrt(keep::in0 | keep::in1 | keep::out0, [](const auto& c) { return segments_back(c); }),
-                constant_operand()),
-            rule<"TakeAlongAxis">(wrt(keep::in1,
-                                      [](const auto& c) {
-                                        return on_parts(c.dy(), [&](const auto& dy) {
-                                          return axis_places::combined(c, zeros(c.dims(0), dy.type()), dy, "add");
-                                        });
-                                      }),
-                                  constant_operand()),
-            rule<"PutAlongAxis">(wrt(keep::in1,
-                                     [](const auto& c) {
-                                       return call_like<"PutAlongAxis">(c, c.dy(), c.in(1), zeros({}, c.dy().type()));
-                                     }),
-                                 constant_operand(), wrt(keep::in1, [](const auto& c) { return put_back(c); })),
-            rule<"ScatterAlongAxis">(
-                wrt(keep::all_in | keep::out0, [](const auto& c) { return combined_back<axis_places>(c); }),
-                constant_operand(),
-                wrt(keep::all_in | keep::out0, [](const auto& c) { return updates_back<axis_places>(c); })),
-            rule<"TensorScatterReduce">(
-                wrt(keep::all_in | keep::out0, [](const auto& c) { return combined_back<row_places>(c); }),
-                constant_operand(),
-                wrt(keep::all_in | keep::out0, [](const auto& c) { return updates_back<row_places>(c); })),
-            rule<"Reverse">(wrt(keep::nothing, [](const auto& c) { return call_like<"Reverse">(c, c.dy()); })),
-            rule<"StridedSlice">(wrt(
-                keep::nothing,
-                [](const auto& c) { return call_like<"StridedSliceGrad">(c, c.dy(), attr<"inputShape">(c.dims(0))); })),
-            rule<"StridedSliceGrad">(
-                wrt(keep::nothing, [](const auto& c) { return call_like<"StridedSlice">(c, c.dy()); })),
-            // Axis by axis: the elements themselves, and the two borders mirrored back.
-            rule<"MirrorPad">(wrt(keep::nothing,
-                                  [](const auto& c) {
-                                    const std::span<const std::int64_t> pairs = c.template attr<"paddings">().as_list();
-                                    const std::int64_t skipped =
-                                        c.template attr<"mode">().as_text() == "reflect" ? 1 : 0;
-                                    auto g = c.dy();
-                                    if (c.dims(0).size() == 0) return c.zeros(0);
-                                    for (int axis = 0; axis < c.dims(0).rank(); ++axis) {
-                                      const std::int64_t before = pairs[2 * static_cast<std::size_t>(axis)],
-                                                         after = pairs[2 * static_cast<std::size_t>(axis) + 1],
-                                                         size = c.dims(0)[axis];
-                                      if (before == 0 && after == 0) continue;
-                                      auto sum = part_of_axis(g, axis, before, size);
-                                      if (before > 0) sum = sum + folded_back(g, axis, 0, before, skipped, size);
-                                      if (after > 0)
-                                        sum = sum +
-                                              folded_back(g, axis, before + size, after, size - after - skipped, size);
-                                      g = sum;
-                                    }
-                                    return g;
-                                  })),
-            rule<"RepeatPad">(wrt(keep::nothing,
-                                  [](const auto& c) {
-                                    const std::span<const std::int64_t> pairs = c.template attr<"paddings">().as_list();
-                                    const bool wraps = c.template attr<"mode">().as_text() == "wrap";
-                                    auto g = c.dy();
-                                    if (c.dims(0).size() == 0) return c.zeros(0);
-                                    for (int axis = 0; axis < c.dims(0).rank(); ++axis) {
-                                      const std::int64_t before = pairs[2 * static_cast<std::size_t>(axis)],
-                                                         size = c.dims(0)[axis];
-                                      if (g.dims()[axis] == size) continue;
-                                      g = wraps ? added_to_period(g, axis, before, size)
-                                                : added_to_ends(g, axis, before, size);
-                                    }
-                                    return g;
-                                  })),
-            rule<"SpaceToBatchND">(wrt(keep::nothing,
-                                       [](const auto& c) {
-                                         return call<"BatchToSpaceND">(
-                                             c.dy(), attr<"blockShape">(c.template attr<"blockShape">()),
-                                             attr<"crops">(c.template attr<"paddings">()));
-                                       })),
-            rule<"BatchToSpaceND">(wrt(keep::nothing,
-                                       [](const auto& c) {
-                                         return call<"SpaceToBatchND">(
-                                             c.dy(), attr<"blockShape">(c.template attr<"blockShape">()),
-                                             attr<"paddings">(c.template attr<"crops">()));
-                                       })),
-            rule<"DepthToSpace">(wrt(keep::nothing,
-                                     [](const auto& c) {
-                                       const shape& x = c.dims(0);
-                                       const std::int64_t block = c.template attr<"blockSize">().as_integer();
-                                       if (c.template attr<"dataFormat">().as_text() == "NCHW") {
-                                         const shape cut{x[0], x[1] / (block * block), x[2], block, x[3], block};
-                                         return reshape(transpose(reshape(c.dy(), cut), {0, 3, 5, 1, 2, 4}), x);
-                                       }
-                                       const shape cut{x[0], x[1], block, x[2], block, x[3] / (block * block)};
-                                       return reshape(transpose(reshape(c.dy(), cut), {0, 1, 3, 2, 4, 5}), x);
-                                     })),
-            rule<"Diag">(wrt(keep::nothing,
+    rule<"UnsortedSegmentReduce">(
+        wrt(keep::in0 | keep::in1 | keep::out0, [](const auto& c) { return segments_back(c); }), constant_operand()),
+    rule<"TakeAlongAxis">(wrt(keep::in1,
+                              [](const auto& c) {
+                                return on_parts(c.dy(), [&](const auto& dy) {
+                                  return axis_places::combined(c, zeros(c.dims(0), dy.type()), dy, "add");
+                                });
+                              }),
+                          constant_operand()),
+    rule<"PutAlongAxis">(
+        wrt(keep::in1,
+            [](const auto& c) { return call_like<"PutAlongAxis">(c, c.dy(), c.in(1), zeros({}, c.dy().type())); }),
+        constant_operand(), wrt(keep::in1, [](const auto& c) { return put_back(c); })),
+    rule<"ScatterAlongAxis">(
+        wrt(keep::all_in | keep::out0, [](const auto& c) { return combined_back<axis_places>(c); }), constant_operand(),
+        wrt(keep::all_in | keep::out0, [](const auto& c) { return updates_back<axis_places>(c); })),
+    rule<"TensorScatterReduce">(
+        wrt(keep::all_in | keep::out0, [](const auto& c) { return combined_back<row_places>(c); }), constant_operand(),
+        wrt(keep::all_in | keep::out0, [](const auto& c) { return updates_back<row_places>(c); })),
+    rule<"Reverse">(wrt(keep::nothing, [](const auto& c) { return call_like<"Reverse">(c, c.dy()); })),
+    rule<"StridedSlice">(
+        wrt(keep::nothing,
+            [](const auto& c) { return call_like<"StridedSliceGrad">(c, c.dy(), attr<"inputShape">(c.dims(0))); })),
+    rule<"StridedSliceGrad">(wrt(keep::nothing, [](const auto& c) { return call_like<"StridedSlice">(c, c.dy()); })),
+    // Axis by axis: the elements themselves, and the two borders mirrored back.
+    rule<"MirrorPad">(wrt(keep::nothing,
+                          [](const auto& c) {
+                            const std::span<const std::int64_t> pairs = c.template attr<"paddings">().as_list();
+                            const std::int64_t skipped = c.template attr<"mode">().as_text() == "reflect" ? 1 : 0;
+                            auto g = c.dy();
+                            if (c.dims(0).size() == 0) return c.zeros(0);
+                            for (int axis = 0; axis < c.dims(0).rank(); ++axis) {
+                              const std::int64_t before = pairs[2 * static_cast<std::size_t>(axis)],
+                                                 after = pairs[2 * static_cast<std::size_t>(axis) + 1],
+                                                 size = c.dims(0)[axis];
+                              if (before == 0 && after == 0) continue;
+                              auto sum = part_of_axis(g, axis, before, size);
+                              if (before > 0) sum = sum + folded_back(g, axis, 0, before, skipped, size);
+                              if (after > 0)
+                                sum = sum + folded_back(g, axis, before + size, after, size - after - skipped, size);
+                              g = sum;
+                            }
+                            return g;
+                          })),
+    rule<"RepeatPad">(wrt(keep::nothing,
+                          [](const auto& c) {
+                            const std::span<const std::int64_t> pairs = c.template attr<"paddings">().as_list();
+                            const bool wraps = c.template attr<"mode">().as_text() == "wrap";
+                            auto g = c.dy();
+                            if (c.dims(0).size() == 0) return c.zeros(0);
+                            for (int axis = 0; axis < c.dims(0).rank(); ++axis) {
+                              const std::int64_t before = pairs[2 * static_cast<std::size_t>(axis)],
+                                                 size = c.dims(0)[axis];
+                              if (g.dims()[axis] == size) continue;
+                              g = wraps ? added_to_period(g, axis, before, size) : added_to_ends(g, axis, before, size);
+                            }
+                            return g;
+                          })),
+    rule<"SpaceToBatchND">(wrt(keep::nothing,
+                               [](const auto& c) {
+                                 return call<"BatchToSpaceND">(c.dy(),
+                                                               attr<"blockShape">(c.template attr<"blockShape">()),
+                                                               attr<"crops">(c.template attr<"paddings">()));
+                               })),
+    rule<"BatchToSpaceND">(wrt(keep::nothing,
+                               [](const auto& c) {
+                                 return call<"SpaceToBatchND">(c.dy(),
+                                                               attr<"blockShape">(c.template attr<"blockShape">()),
+                                                               attr<"paddings">(c.template attr<"crops">()));
+                               })),
+    rule<"DepthToSpace">(wrt(keep::nothing,
                              [](const auto& c) {
-                               const std::int64_t count = c.dims(0).size();
-                               if (count == 0) return c.zeros(0);
-                               const auto flat = reshape(c.dy(), shape{count * count});
-                               return reshape(
-                                   call<"StridedSlice">(flat, attr<"begin">(attr_value(std::array{std::int64_t{0}})),
-                                                        attr<"end">(attr_value(std::array{count * count})),
-                                                        attr<"strides">(attr_value(std::array{count + 1}))),
-                                   c.dims(0));
+                               const shape& x = c.dims(0);
+                               const std::int64_t block = c.template attr<"blockSize">().as_integer();
+                               if (c.template attr<"dataFormat">().as_text() == "NCHW") {
+                                 const shape cut{x[0], x[1] / (block * block), x[2], block, x[3], block};
+                                 return reshape(transpose(reshape(c.dy(), cut), {0, 3, 5, 1, 2, 4}), x);
+                               }
+                               const shape cut{x[0], x[1], block, x[2], block, x[3] / (block * block)};
+                               return reshape(transpose(reshape(c.dy(), cut), {0, 1, 3, 2, 4, 5}), x);
                              })),
-            rule<"MatrixBandPart">(wrt(keep::in1 | keep::in2,
-                                       [](const auto& c) { return call<"MatrixBandPart">(c.dy(), c.in(1), c.in(2)); }),
-                                   constant_operand(), constant_operand()),
-            rule<"GatherNd">(wrt(keep::in1,
-                                 [](const auto& c) {
-                                   const std::int64_t depth = c.dims(1)[c.dims(1).rank() - 1];
-                                   const auto rows = index_rows(c, 1, depth);
-                                   const shape slices = slices_of(c.dims(0), rows.dims()[0], depth);
-                                   return on_parts(c.dy(), [&](const auto& dy) {
-                                     return call<"ScatterNd">(rows, reshape(dy, slices), attr<"shape">(c.dims(0)));
-                                   });
-                                 }),
-                             constant_operand()),
-            rule<"ScatterNd">(constant_operand(),
-                              wrt(keep::in0,
-                                  [](const auto& c) {
-                                    const int rank = c.dims(0).rank();
-                                    const std::int64_t depth = rank == 1 ? 1 : c.dims(0)[rank - 1];
-                                    return reshape(call<"GatherNd">(c.dy(), index_rows(c, 0, depth)), c.dims(1));
-                                  })),
-            rule<"TensorScatterUpdate">(
-                wrt(keep::in1, [](const auto& c) { return call<"TensorScatterUpdate">(c.dy(), c.in(1), c.zeros(2)); }),
-                constant_operand(),
-                wrt(keep::in1,
-                    [](const auto& c) {
-                      const int rank = c.dims(1).rank();
-                      const std::int64_t depth = rank == 1 ? 1 : c.dims(1)[rank - 1];
-                      return reshape(slices_that_stayed(c.dy(), index_rows(c, 1, depth)), c.dims(2));
-                    })),
-            rule<"SparseToDense">(constant_operand(),
-                                  wrt(keep::in0,
-                                      [](const auto& c) {
-                                        const auto each =
-                                            slices_that_stayed(c.dy(), index_rows(c, 0, c.dy().dims().rank()));
-                                        return c.dims(1).rank() == 0 ? sum(each) : each;
-                                      }),
-                                  wrt(keep::in0,
-                                      [](const auto& c) {
-                                        const auto rows = index_rows(c, 0, c.dy().dims().rank());
-                                        return sum(call<"TensorScatterUpdate">(
-                                            c.dy(), rows, zeros(shape{rows.dims()[0]}, c.dy().type())));
-                                      })),
-        });
+    rule<"Diag">(wrt(keep::nothing,
+                     [](const auto& c) {
+                       const std::int64_t count = c.dims(0).size();
+                       if (count == 0) return c.zeros(0);
+                       const auto flat = reshape(c.dy(), shape{count * count});
+                       return reshape(call<"StridedSlice">(flat, attr<"begin">(attr_value(std::array{std::int64_t{0}})),
+                                                           attr<"end">(attr_value(std::array{count * count})),
+                                                           attr<"strides">(attr_value(std::array{count + 1}))),
+                                      c.dims(0));
+                     })),
+    rule<"MatrixBandPart">(
+        wrt(keep::in1 | keep::in2, [](const auto& c) { return call<"MatrixBandPart">(c.dy(), c.in(1), c.in(2)); }),
+        constant_operand(), constant_operand()),
+    rule<"GatherNd">(wrt(keep::in1,
+                         [](const auto& c) {
+                           const std::int64_t depth = c.dims(1)[c.dims(1).rank() - 1];
+                           const auto rows = index_rows(c, 1, depth);
+                           const shape slices = slices_of(c.dims(0), rows.dims()[0], depth);
+                           return on_parts(c.dy(), [&](const auto& dy) {
+                             return call<"ScatterNd">(rows, reshape(dy, slices), attr<"shape">(c.dims(0)));
+                           });
+                         }),
+                     constant_operand()),
+    rule<"ScatterNd">(constant_operand(), wrt(keep::in0,
+                                              [](const auto& c) {
+                                                const int rank = c.dims(0).rank();
+                                                const std::int64_t depth = rank == 1 ? 1 : c.dims(0)[rank - 1];
+                                                return reshape(call<"GatherNd">(c.dy(), index_rows(c, 0, depth)),
+                                                               c.dims(1));
+                                              })),
+    rule<"TensorScatterUpdate">(
+        wrt(keep::in1, [](const auto& c) { return call<"TensorScatterUpdate">(c.dy(), c.in(1), c.zeros(2)); }),
+        constant_operand(),
+        wrt(keep::in1,
+            [](const auto& c) {
+              const int rank = c.dims(1).rank();
+              const std::int64_t depth = rank == 1 ? 1 : c.dims(1)[rank - 1];
+              return reshape(slices_that_stayed(c.dy(), index_rows(c, 1, depth)), c.dims(2));
+            })),
+    rule<"SparseToDense">(constant_operand(),
+                          wrt(keep::in0,
+                              [](const auto& c) {
+                                const auto each = slices_that_stayed(c.dy(), index_rows(c, 0, c.dy().dims().rank()));
+                                return c.dims(1).rank() == 0 ? sum(each) : each;
+                              }),
+                          wrt(keep::in0,
+                              [](const auto& c) {
+                                const auto rows = index_rows(c, 0, c.dy().dims().rank());
+                                return sum(call<"TensorScatterUpdate">(c.dy(), rows,
+                                                                       zeros(shape{rows.dims()[0]}, c.dy().type())));
+                              })),
+});
 
 }  // namespace kerngrad::rules

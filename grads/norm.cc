@@ -2,7 +2,7 @@
 // Gradient rules of the normalizations.
 module;
 #include "kernels/common/abi.h"
-export module kerngrad:grads_norm;
+module kerngrad:grads_norm;
 
 import :std;
 import :core;
@@ -102,7 +102,7 @@ inline constexpr auto response_to_dy = [](const auto& c) {
   return c.dy() * pow(n, -of.beta) - c.in(1) / n * response_pull(c) * of.slope;
 };
 
-inline constexpr auto norm_rules = family_rules(std::tuple{
+inline constexpr auto norm_rules = family_rules(rule_list{
     rule<"FusedBatchNorm">(
         wrt(keep::in2 | keep::in4, to_x),
         wrt(keep::in2 | keep::in4, [](const auto& c) { return -c.reduced(1, to_x(c)); }),

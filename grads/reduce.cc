@@ -2,7 +2,7 @@
 // Gradient rules of the reductions and the scans.
 module;
 #include "kernels/common/abi.h"
-export module kerngrad:grads_reduce;
+module kerngrad:grads_reduce;
 
 import :std;
 import :core;
@@ -176,7 +176,7 @@ auto to_running_extremes(const C& c, bool greatest) {
   return transpose(reshape(dx, view.moved), view.inverse);
 }
 
-inline constexpr auto reduce_rules = family_rules(std::tuple{
+inline constexpr auto reduce_rules = family_rules(rule_list{
     rule<"Sum">(wrt(keep::nothing, [](const auto& c) { return spread(c, c.dy(), c.template attr<"axis">()); })),
     rule<"Mean">(wrt(keep::nothing,
                      [](const auto& c) {

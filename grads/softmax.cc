@@ -2,7 +2,7 @@
 // Gradient rules of the softmax family.
 module;
 #include "kernels/common/abi.h"
-export module kerngrad:grads_softmax;
+module kerngrad:grads_softmax;
 
 import :std;
 import :core;
@@ -12,7 +12,7 @@ import :grads_reduce;
 
 namespace kerngrad::rules {
 
-inline constexpr auto softmax_rules = family_rules(std::tuple{
+inline constexpr auto softmax_rules = family_rules(rule_list{
     rule<"Softmax">(wrt(keep::out0,
                         [](const auto& c) {
                           const int axis = static_cast<int>(c.template attr<"dim">().as_integer());

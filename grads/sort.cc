@@ -3,7 +3,7 @@
 // so that their gradients are sums at these places, linear in dy, whose own rules take from there again.
 module;
 #include "kernels/common/abi.h"
-export module kerngrad:grads_sort;
+module kerngrad:grads_sort;
 
 import :std;
 import :core;
@@ -31,7 +31,7 @@ inline std::vector<std::int64_t> axis_with_last(int axis, int rank) {
   return swapped;
 }
 
-inline constexpr auto sort_rules = family_rules(std::tuple{
+inline constexpr auto sort_rules = family_rules(rule_list{
     rule<"Sort">(wrt(keep::in0,
                      [](const auto& c) {
                        const int rank = c.dims(0).rank();

@@ -3,7 +3,7 @@
 // where each came from, and sums at these numbers bring gradients back.
 module;
 #include "kernels/common/abi.h"
-export module kerngrad:grads_sparse;
+module kerngrad:grads_sparse;
 
 import :std;
 import :core;
@@ -123,48 +123,45 @@ tensor dense_rows_back(const C& c) {
   return added_rows(reshape(dy, {numbers.size(), inner}), reshape(numbers, {numbers.size()}), values[0] + 1);
 }
 
-inline constexpr auto sparse_rules =
-    family_rules(
-        std::tuple{
-            rule<"SparseFillEmptyRows">(
-                constant_operand(), wrt(keep::out3, [](const auto& c) { return gather(c.dy(1), c.out(3)); }),
-                constant_operand(), wrt(keep::out3, [](const auto& c) { return sum_of_missing(c.dy(1), c.out(3)); })),
-            rule<"SparseSegmentSum">(
-                wrt(keep::in1 | keep::in2,
-                    [](const auto& c) { return segment_sum(gather(c.dy(), c.in(2)), c.in(1), c.dims(0)[0]); }),
-                constant_operand(), constant_operand()),
-            rule<"SparseSegmentMean">(wrt(keep::in1 | keep::in2,
-                                          [](const auto& c) {
-                                            const tensor share = c.dy() / rows_of_segments_counted(c.in(2), c.dy());
-                                            return segment_sum(gather(share, c.in(2)), c.in(1), c.dims(0)[0]);
-                                          }),
-                                      constant_operand(), constant_operand()),
-            rule<"EmbeddingBag">(wrt(keep::all_in | keep::out0,
+inline constexpr auto sparse_rules = family_rules(rule_list{
+    rule<"SparseFillEmptyRows">(
+        constant_operand(), wrt(keep::out3, [](const auto& c) { return gather(c.dy(1), c.out(3)); }),
+        constant_operand(), wrt(keep::out3, [](const auto& c) { return sum_of_missing(c.dy(1), c.out(3)); })),
+    rule<"SparseSegmentSum">(
+        wrt(keep::in1 | keep::in2,
+            [](const auto& c) { return segment_sum(gather(c.dy(), c.in(2)), c.in(1), c.dims(0)[0]); }),
+        constant_operand(), constant_operand()),
+    rule<"SparseSegmentMean">(wrt(keep::in1 | keep::in2,
+                                  [](const auto& c) {
+                                    const tensor share = c.dy() / rows_of_segments_counted(c.in(2), c.dy());
+                                    return segment_sum(gather(share, c.in(2)), c.in(1), c.dims(0)[0]);
+                                  }),
+                              constant_operand(), constant_operand()),
+    rule<"EmbeddingBag">(wrt(keep::all_in | keep::out0,
+                             [](const auto& c) {
+                               if (c.dims(1).size() == 0) return c.zeros(0);
+                               return segment_sum(bag_rows_back(c), c.in(1), c.dims(0)[0]);
+                             }),
+                         constant_operand(), constant_operand(),
+                         wrt(keep::all_in, [](const auto& c) { return bag_weights_back(c); })),
+    rule<"RaggedRange">(wrt(keep::out0, [](const auto& c) { return range_gradient(c, 0, false); }),
+                        wrt(keep::nothing, [](const auto& c) { return c.zeros(1); }),
+                        wrt(keep::out0, [](const auto& c) { return range_gradient(c, 2, true); })),
+    rule<"RaggedGather">(wrt(keep::in1 | keep::in2, [](const auto& c) { return gathered_back(c); }), constant_operand(),
+                         constant_operand()),
+    rule<"RaggedTensorToTensor">(constant_operand(),
+                                 wrt(keep::in0 | keep::in3,
                                      [](const auto& c) {
-                                       if (c.dims(1).size() == 0) return c.zeros(0);
-                                       return segment_sum(bag_rows_back(c), c.in(1), c.dims(0)[0]);
+                                       const tensor rows = c.template once<0>([&] { return dense_rows_back(c); });
+                                       return reshape(slice(rows, {1, 0}, {c.dims(1)[0], rows.dims()[1]}), c.dims(1));
                                      }),
-                                 constant_operand(), constant_operand(),
-                                 wrt(keep::all_in, [](const auto& c) { return bag_weights_back(c); })),
-            rule<"RaggedRange">(wrt(keep::out0, [](const auto& c) { return range_gradient(c, 0, false); }),
-                                wrt(keep::nothing, [](const auto& c) { return c.zeros(1); }),
-                                wrt(keep::out0, [](const auto& c) { return range_gradient(c, 2, true); })),
-            rule<"RaggedGather">(wrt(keep::in1 | keep::in2, [](const auto& c) { return gathered_back(c); }),
-                                 constant_operand(), constant_operand()),
-            rule<"RaggedTensorToTensor">(
-                constant_operand(),
-                wrt(keep::in0 | keep::in3,
-                    [](const auto& c) {
-                      const tensor rows = c.template once<0>([&] { return dense_rows_back(c); });
-                      return reshape(slice(rows, {1, 0}, {c.dims(1)[0], rows.dims()[1]}), c.dims(1));
-                    }),
-                wrt(keep::in0 | keep::in3,
-                    [](const auto& c) {
-                      const tensor rows = c.template once<0>([&] { return dense_rows_back(c); });
-                      return c.reduced(
-                          2, reshape(slice(rows, {0, 0}, {1, rows.dims()[1]}), shape(c.dims(1).dims().subspan(1))));
-                    }),
-                constant_operand()),
-        });
+                                 wrt(keep::in0 | keep::in3,
+                                     [](const auto& c) {
+                                       const tensor rows = c.template once<0>([&] { return dense_rows_back(c); });
+                                       return c.reduced(2, reshape(slice(rows, {0, 0}, {1, rows.dims()[1]}),
+                                                                   shape(c.dims(1).dims().subspan(1))));
+                                     }),
+                                 constant_operand()),
+});
 
 }  // namespace kerngrad::rules

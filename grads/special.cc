@@ -2,7 +2,7 @@
 // Gradient rules of the special functions: the derivatives are special functions again.
 module;
 #include "kernels/common/abi.h"
-export module kerngrad:grads_special;
+module kerngrad:grads_special;
 
 import :std;
 import :core;
@@ -31,7 +31,7 @@ inline constexpr auto over_x = [](const auto& f1, const auto& x, double bend) {
   return where(near, square(x) * bend + 0.5, f1 / where(near, ones_like(x), x));
 };
 
-inline constexpr auto special_rules = family_rules(std::tuple{
+inline constexpr auto special_rules = family_rules(rule_list{
     rule<"Lgamma">(wrt(keep::in0, [](const auto& c) { return c.dy() * digamma(c.in(0)); })),
     rule<"Digamma">(wrt(keep::in0, [](const auto& c) { return c.dy() * polygamma(1, c.in(0)); })),
     rule<"Erfinv">(wrt(keep::out0, [](const auto& c) { return c.dy() * (exp(square(c.out())) * half_root_pi); })),

@@ -3,7 +3,7 @@
 // works.
 module;
 #include "kernels/common/abi.h"
-export module kerngrad:grads_volume;
+module kerngrad:grads_volume;
 
 import :std;
 import :core;
@@ -23,7 +23,7 @@ auto convolve_to_filter(const C& c, const V& x, const V& dy) {
   return call_like<"Conv3DBackpropFilterV2">(c, x, dy, attr<"filterShape">(c.dims(1)));
 }
 
-inline constexpr auto volume_rules = family_rules(std::tuple{
+inline constexpr auto volume_rules = family_rules(rule_list{
     rule<"Conv3D">(wrt(keep::in1, [](const auto& c) { return convolve_to_volume(c, c.dy(), c.in(1)); }),
                    wrt(keep::in0, [](const auto& c) { return convolve_to_filter(c, c.in(0), c.dy()); })),
     rule<"Conv3DBackpropInputV2">(wrt(keep::in1, [](const auto& c) { return call_like<"Conv3D">(c, c.dy(), c.in(1)); }),

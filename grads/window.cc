@@ -5,7 +5,7 @@
 // positions.
 module;
 #include "kernels/common/abi.h"
-export module kerngrad:grads_window;
+module kerngrad:grads_window;
 
 import :std;
 import :core;
@@ -20,7 +20,7 @@ inline constexpr auto no_slope_0 = [](const auto& c) { return c.zeros(0); };
 inline constexpr auto no_slope_1 = [](const auto& c) { return c.zeros(1); };
 inline constexpr auto no_slope_2 = [](const auto& c) { return c.zeros(2); };
 
-inline constexpr auto window_rules = family_rules(std::tuple{
+inline constexpr auto window_rules = family_rules(rule_list{
     rule<"Conv2D">(wrt(keep::in1,
                        [](const auto& c) {
                          return call_like<"Conv2DBackpropInput">(c, c.dy(), c.in(1), attr<"inputShape">(c.dims(0)));

@@ -157,10 +157,10 @@ void an_operand_without_gradient() {
 const example for_an_operand_without_gradient{"kg::constant_operand", an_operand_without_gradient};
 
 void rules_of_several_ops() {
-  constexpr auto rules =
-      kg::family_rules(std::tuple{kg::rule<"Round">(kg::wrt(kg::keep::nothing, [](const auto& c) { return c.dy(); })),
-                                  kg::rule<"Floor">(kg::wrt(kg::keep::nothing, [](const auto& c) { return c.dy(); }))});
-  const kg::rule_scope scope(std::get<1>(rules));
+  constexpr auto rules = kg::family_rules(
+      kg::rule_list{kg::rule<"Round">(kg::wrt(kg::keep::nothing, [](const auto& c) { return c.dy(); })),
+                    kg::rule<"Floor">(kg::wrt(kg::keep::nothing, [](const auto& c) { return c.dy(); }))});
+  const kg::rule_scope scope(rules.at<1>());
   const auto f = [](const kg::tensor& x) { return kg::floor(x) + kg::round(x); };
   std::cout << kg::grad(f)(kg::tensor(1.5f)).item() << "\n";  // that of Floor alone
 }
@@ -169,8 +169,7 @@ const example for_rules_of_several_ops{"kg::family_rules", rules_of_several_ops}
 void the_gradient_member_of_an_own_op() {
   constexpr auto gradient = kg::gradient_of(  // static constexpr in the op's type, a part for each operand
       kg::wrt(kg::keep::in1, [](const auto& c) { return c.dy() * c.in(1); }), kg::constant_operand());
-  std::cout << gradient.operands << " operands, keeps the second: " << std::get<0>(gradient.of).keeps.operand(1)
-            << "\n";
+  std::cout << gradient.operands << " operands, keeps the second: " << gradient.of.at<0>().keeps.operand(1) << "\n";
 }
 const example for_the_gradient_member_of_an_own_op{"kg::gradient_of", the_gradient_member_of_an_own_op};
 

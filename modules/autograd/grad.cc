@@ -61,7 +61,7 @@ borrowed borrow(F& f) {
 }
 
 template <class T>
-  requires std::is_convertible_v<const T&, const tensor&>
+  requires detail::taken_for<const T&, const tensor&>
 struct operand_of {
   using type = const tensor&;
 };
@@ -122,7 +122,7 @@ template <class T>
 inline constexpr bool is_operand = std::is_same_v<T, tensor>;
 // A struct whose members nothing shows.
 template <class T>
-concept closed_struct = std::is_class_v<T> && !tree<T> && !std::is_convertible_v<const T&, tensor>;
+concept closed_struct = std::is_class_v<T> && !tree<T> && !detail::taken_for<const T&, tensor>;
 
 /// The result of grad.
 template <class F>

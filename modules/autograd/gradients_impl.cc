@@ -5,6 +5,7 @@ module;
 #include "modules/ops/families.h"
 module kerngrad;
 
+import :all_rules;
 import :tape;
 
 namespace kerngrad::detail {
@@ -22,10 +23,8 @@ constexpr gradient_slot slot_for(const op_rule<Op, F...>& rule) {
 }
 
 template <class... Rules>
-constexpr void place(slot_table& table, const std::tuple<Rules...>& family) {
-  [&]<std::size_t... I>(std::index_sequence<I...>) {
-    ((table[static_cast<std::size_t>(find_op(Rules::name))] = slot_for(std::get<I>(family))), ...);
-  }(std::index_sequence_for<Rules...>{});
+constexpr void place(slot_table& table, const rule_list<Rules...>& family) {
+  family.each([&](const auto& rule) { table[static_cast<std::size_t>(find_op(rule.name))] = slot_for(rule); });
 }
 
 constexpr slot_table rule_slots = [] {

@@ -55,7 +55,7 @@ borrowed_results borrow_results(F& f) {
           [](void* function, std::span<const tensor> xs, std::span<tensor> ys) {
             [&]<std::size_t... I>(std::index_sequence<I...>) {
               auto made = (*static_cast<F*>(function))(xs[I]...);
-              if constexpr (std::is_convertible_v<decltype(made), tensor>) {
+              if constexpr (taken_for<decltype(made), tensor>) {
                 ys[0] = std::move(made);
               } else {
                 for (std::size_t k = 0; k < made.size(); ++k) ys[k] = std::move(made[k]);

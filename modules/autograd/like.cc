@@ -3,7 +3,7 @@
 // context would need the word `template` in every rule. Internal.
 module;
 #include "kernels/common/abi.h"
-export module kerngrad:like;
+module kerngrad:like;
 
 import :std;
 import :core;

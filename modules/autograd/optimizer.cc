@@ -64,7 +64,7 @@ class optimizer {
   void set_state(std::span<const std::pair<std::string, tensor>> state, std::span<const variable> variables);
   /// The same from a map of names to tensors, or any range of such pairs.
   template <class Names>
-    requires(!std::is_convertible_v<const Names&, std::span<const std::pair<std::string, tensor>>>)
+    requires(!detail::taken_for<const Names&, std::span<const std::pair<std::string, tensor>>>)
   void set_state(const Names& state, std::span<const variable> variables) {
     named_tensors entries;
     for (const auto& [name, value] : state) entries.emplace_back(name, value);

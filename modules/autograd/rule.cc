@@ -19,6 +19,30 @@ import :table;
 import :tensor;
 import :entry;
 
+namespace kerngrad::detail {
+
+// One rule of a list. The place makes two rules of one type two bases.
+template <std::size_t Place, class Rule>
+struct placed_rule {
+  Rule rule;
+};
+template <std::size_t Place, class Rule>
+constexpr const Rule& rule_at(const placed_rule<Place, Rule>& of) {
+  return of.rule;
+}
+template <class Places, class... Rules>
+struct placed_rules;
+template <std::size_t... Place, class... Rules>
+struct placed_rules<std::index_sequence<Place...>, Rules...> : placed_rule<Place, Rules>... {
+  constexpr explicit placed_rules(Rules... rules) : placed_rule<Place, Rules>{rules}... {}
+  template <class F>
+  constexpr void call_with_each(const F& f) const {
+    (f(rule_at<Place>(*this)), ...);
+  }
+};
+
+}  // namespace kerngrad::detail
+
 export namespace kerngrad {
 
 /// The rule for one operand: the values that it keeps, and the computation of its gradient.
@@ -44,12 +68,38 @@ constexpr operand_rule<F> wrt(kept keeps, F gradient) {
 /// The rule for an operand without gradient.
 constexpr operand_rule<no_gradient_t> constant_operand() { return {}; }
 
+/// Rules in their order, each of a type of its own: `at<I>()` is rule I, and `each(f)` calls f with one after the
+/// other.
+// A std::tuple would leave instances of the library's traits for all of these types in the interface. Clang 19 reads
+// every instance of a trait when a program first uses the trait: it would take seconds.
+template <class... Rules>
+class rule_list : detail::placed_rules<std::index_sequence_for<Rules...>, Rules...> {
+ public:
+  constexpr explicit rule_list(Rules... rules)
+      : detail::placed_rules<std::index_sequence_for<Rules...>, Rules...>(rules...) {}
+  /// Calls f with each rule.
+  template <class F>
+  constexpr void each(const F& f) const {
+    this->call_with_each(f);
+  }
+  /// Rule I, counted from 0.
+  template <std::size_t I>
+  constexpr const auto& at() const {
+    return detail::rule_at<I>(*this);
+  }
+};
+
 /// The rules of an op, one per operand. The rule of a list operand is called with each index.
 template <class... F>
 struct rule_parts {
   static constexpr std::size_t operands = sizeof...(F);
-  std::tuple<operand_rule<F>...> of;
+  rule_list<operand_rule<F>...> of;
 };
+/// The rules of a user-defined op: its `gradient` member.
+template <class... F>
+constexpr rule_parts<F...> gradient_of(operand_rule<F>... of) {
+  return {rule_list<operand_rule<F>...>(of...)};
+}
 /// The rules of a built-in op.
 template <fixed_string Op, class... F>
 struct op_rule {
@@ -63,17 +113,12 @@ constexpr op_rule<Op, F...> rule(operand_rule<F>... of) {
   static_assert(known_op<Op>, "a gradient rule for an op that has no row: correct the name or add the row");
   static_assert(sizeof...(F) == op_table[static_cast<std::size_t>(find_op(Op))].operands.size(),
                 "a gradient rule must have one part per operand of the op's row");
-  return {{{of...}}};
+  return {gradient_of(of...)};
 }
 /// The rules of a family of built-in ops: one file of grads/. It is evaluated there, not in every importer.
 template <class... Rules>
-consteval std::tuple<Rules...> family_rules(std::tuple<Rules...> rules) {
+consteval rule_list<Rules...> family_rules(rule_list<Rules...> rules) {
   return rules;
-}
-/// The rules of a user-defined op: its `gradient` member.
-template <class... F>
-constexpr rule_parts<F...> gradient_of(operand_rule<F>... of) {
-  return {{of...}};
 }
 
 }  // namespace kerngrad
@@ -127,7 +172,7 @@ constexpr op_gradient instantiate(const rule_parts<F...>& parts) {
         to.run = [](const rule_frame& at) -> tensor { return Rule{}(tensor_context<Row>(at)); };
       }
     };
-    (part(entry.of[I], std::get<I>(parts.of)), ...);
+    (part(entry.of[I], parts.of.template at<I>()), ...);
   }(std::index_sequence_for<F...>{});
   return entry;
 }

@@ -29,12 +29,12 @@ std::vector<tensor> run_checkpointed(const lists_function& f, std::span<const te
 [[noreturn]] void refuse_values(int got, int wanted);
 
 template <class F, class... T>
-concept tensor_function = std::is_invocable_v<F&, as_tensor<T>...> &&
-                          std::is_convertible_v<std::invoke_result_t<F&, as_tensor<T>...>, tensor>;
+concept tensor_function =
+    std::is_invocable_v<F&, as_tensor<T>...> && taken_for<std::invoke_result_t<F&, as_tensor<T>...>, tensor>;
 
 // Tensors and trees of them: what a function of either takes, and its tensors in a row.
 template <class T>
-concept tensor_like = std::is_convertible_v<const T&, const tensor&>;
+concept tensor_like = taken_for<const T&, const tensor&>;
 template <class T>
 concept tensor_or_tree = tensor_like<T> || tree<T>;
 template <class T>
@@ -275,7 +275,7 @@ namespace kerngrad::detail {
 // Result for the caller of a function given to custom_grad: one tensor, an array of them, or neither.
 template <class T>
 struct values_of {
-  static constexpr bool known = std::is_convertible_v<T, custom_result>;
+  static constexpr bool known = taken_for<T, custom_result>;
   static tensor of(tensor_list list) {
     if (list.size() != 1) refuse_values(list.size(), 1);
     return std::move(list.front());

@@ -22,7 +22,7 @@ namespace kerngrad::detail {
 template <class T>
 concept struct_tree = requires(T& x) { tree_members<std::remove_cvref_t<T>>::of(x); };
 template <class T>
-concept range_tree = !std::is_convertible_v<const T&, std::string_view> && requires(T& x) {
+concept range_tree = !taken_for<const T&, std::string_view> && requires(T& x) {
   x.begin();
   x.end();
 };
@@ -54,7 +54,7 @@ void each_tensor(T& tree, Visit& visit) {
   } else if constexpr (tuple_tree<T>) {
     std::apply([&](auto&... items) { (each_tensor(items, visit), ...); }, tree);
   } else {
-    static_assert(number<type> || __is_enum(type) || std::is_convertible_v<const type&, std::string_view>,
+    static_assert(number<type> || __is_enum(type) || taken_for<const type&, std::string_view>,
                   "a tree is a tensor, a container, a tuple or an optional of trees, or a struct whose members a "
                   "specialisation of kg::tree_members shows");
   }
@@ -76,7 +76,7 @@ export namespace kerngrad {
 /// A container or struct of tensors: a map by its values, std::vector, std::array and other ranges, std::tuple,
 /// std::pair, std::optional, a struct with `tree_members`, and any nesting of these.
 template <class T>
-concept tree = !std::is_convertible_v<const T&, tensor> &&
+concept tree = !detail::taken_for<const T&, tensor> &&
                (detail::struct_tree<T> || detail::range_tree<T> || detail::optional_tree<T> || detail::tuple_tree<T>);
 
 /// The tensors of a tree in the order of its members, items and keys, without undefined tensors.

@@ -2,7 +2,7 @@
 // The quotient that gradient rules of normalizations share with composed functions. Internal.
 module;
 #include "kernels/common/abi.h"
-export module kerngrad:deviation;
+module kerngrad:deviation;
 
 import :std;
 import :tensor;

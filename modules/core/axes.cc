@@ -12,7 +12,7 @@ namespace kerngrad::detail {
 template <class T>
 concept axis_number = integer_type<T> && !std::is_same_v<T, bool>;
 template <class T>
-concept no_axis_number = (number<T> && !axis_number<T>) || std::is_convertible_v<T, std::string_view>;
+concept no_axis_number = (number<T> && !axis_number<T>) || taken_for<T, std::string_view>;
 template <class T>
 inline constexpr bool is_axis = axis_number<T>;
 }  // namespace kerngrad::detail

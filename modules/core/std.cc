@@ -38,6 +38,7 @@ export using ::operator new;
 export namespace std {
 using std::array;
 using std::atomic;
+using std::contiguous_iterator;
 using std::convertible_to;
 using std::function;
 using std::initializer_list;

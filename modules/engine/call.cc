@@ -35,7 +35,7 @@ consteval attr_kind kind_of() {
   if (std::is_same_v<T, dtype>) return attr_kind::dtype;
   if (std::is_same_v<T, shape> || std::is_same_v<T, std::vector<std::int64_t>>) return attr_kind::list;
   if (std::is_same_v<T, std::vector<double>>) return attr_kind::numbers;
-  return std::is_convertible_v<const T&, std::string_view> ? attr_kind::text : attr_kind::absent;
+  return taken_for<const T&, std::string_view> ? attr_kind::text : attr_kind::absent;
 }
 
 }  // namespace kerngrad::detail
@@ -44,7 +44,7 @@ export namespace kerngrad {
 
 /// Gives an attribute to a call: `attr<"axis">(1)`.
 template <fixed_string Name, class T>
-  requires std::is_convertible_v<const T&, attr_value>
+  requires detail::taken_for<const T&, attr_value>
 constexpr named_attr<Name, detail::kind_of<T>()> attr(const T& value) {
   return {value};
 }
@@ -67,9 +67,9 @@ template <fixed_string Name, attr_kind Kind>
 inline constexpr bool is_attr<named_attr<Name, Kind>> = true;
 
 template <class T>
-concept operand_argument = std::is_convertible_v<const T&, const tensor&>;
+concept operand_argument = taken_for<const T&, const tensor&>;
 template <class T>
-concept list_argument = !operand_argument<T> && std::is_convertible_v<const T&, std::span<const tensor>>;
+concept list_argument = !operand_argument<T> && !is_attr<T> && taken_for<const T&, std::span<const tensor>>;
 
 enum class attr_mistake : std::uint8_t { none, unknown, kind, missing };
 
@@ -78,6 +78,8 @@ struct given_attr {
   std::string_view name{};
   attr_kind kind = attr_kind::absent;
 };
+// Here for the instances of traits that each unit of typed names would have otherwise.
+static_assert(std::contiguous_iterator<const given_attr*> && std::contiguous_iterator<const attr_value*>);
 template <class T>
 consteval given_attr as_given() {
   if constexpr (is_attr<T>) return {T::name, T::kind};

@@ -61,7 +61,7 @@ constexpr symbolic_gradient symbolic_rules(const rule_parts<F...>& parts) {
       rules.of[at] = [](const rule_site& site) -> symbol { return Rule{}(symbolic_context<Row>(site)); };
     ++at;
   };
-  std::apply([&](const auto&... one) { (part(one), ...); }, parts.of);
+  parts.of.each(part);
   return rules;
 }
 
@@ -72,8 +72,7 @@ inline constexpr auto known_symbolic_rules = []() consteval {
     if constexpr (works_by_element(row_of<op_id<Op>>))
       table[static_cast<std::size_t>(op_id<Op>)] = symbolic_rules<row_of<op_id<Op>>>(rule.parts);
   };
-  const auto all = [&](const auto& family) { std::apply([&](const auto&... rule) { (place(rule), ...); }, family); };
-  all(rules::elementwise_rules), all(rules::convert_rules);
+  rules::elementwise_rules.each(place), rules::convert_rules.each(place);
   return table;
 }();
 

@@ -4,34 +4,17 @@
 // hole.
 module;
 #include "kernels/common/abi.h"
-#include "modules/ops/families.h"
 export module kerngrad:audit;
 
 import :std;
 import :core;
 import :op;
 import :table;
-import :rule;
-import :all_rules;
 
 export namespace kerngrad {
 
-/// The names of all gradient rules.
-#define KG_NAMES(F) names_of_rules(rules::F##_rules)
-inline constexpr auto rule_names = [] {
-  constexpr auto names_of_rules = []<class... Rules>(const std::tuple<Rules...>&) {
-    return std::array<std::string_view, sizeof...(Rules)>{Rules::name...};
-  };
-  return []<std::size_t... Counts>(const std::array<std::string_view, Counts>&... families) {
-    std::array<std::string_view, (Counts + ...)> all{};
-    std::size_t at = 0;
-    const auto append = [&](const auto& names) {
-      for (std::string_view name : names) all[at++] = name;
-    };
-    (append(families), ...);
-    return all;
-  }(KG_RULED_FAMILIES(KG_NAMES));
-}();
+/// The names of all gradient rules of the library.
+extern const std::span<const std::string_view> rule_names;
 
 }  // namespace kerngrad
 

@@ -11,6 +11,10 @@ import :scalar;
 
 namespace kerngrad::rows {
 
+// A span's question about a pointer leaves a hundred instances of traits. They are here, not in each unit of rows.
+static_assert(std::contiguous_iterator<const operand*> && std::contiguous_iterator<const attr_spec*> &&
+              std::contiguous_iterator<const result_spec*>);
+
 inline constexpr operand x_real[] = {{"x", real_or_bool}};
 inline constexpr operand x_any[] = {{"x", any_dtype}};
 inline constexpr operand x_element[] = {{"x", any_element}};

@@ -77,7 +77,7 @@ inline bool let_go(buffer* b) noexcept {
 
 /// Ranges that convert to texts of a tensor.
 template <class T>
-concept gives_text = std::convertible_to<const T&, std::string_view>;
+concept gives_text = taken_for<const T&, std::string_view>;
 
 // Any number: elements of different types meet in a list of them, which no tensor takes.
 struct any_number {
@@ -159,7 +159,7 @@ class tensor {
   tensor() noexcept = default;
   /// A scalar.
   template <element T>
-  explicit tensor(T value) : tensor(std::span<const T>(&value, 1), shape{}) {}
+  explicit tensor(T value) : tensor(raw(&value, 1, dtype_of<T>, shape{})) {}
   /// A copy of the values in row-major order. Throws unless their number is the product of the sizes.
   template <element T>
   tensor(std::span<const T> values, const shape& dims) : tensor(raw(values.data(), values.size(), dtype_of<T>, dims)) {}

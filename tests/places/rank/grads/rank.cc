@@ -2,7 +2,7 @@
 // The gradient rule of SortPairs: what the pairs' places were sorted to brings each gradient back.
 module;
 #include "kernels/common/abi.h"
-export module kerngrad:grads_rank;
+module kerngrad:grads_rank;
 
 import :std;
 import :core;
@@ -21,7 +21,7 @@ inline constexpr auto brought_back = [](const auto& c, const auto& dy) {
   return sort_pairs(from, dy)[1];
 };
 
-inline constexpr auto rank_rules = family_rules(std::tuple{
+inline constexpr auto rank_rules = family_rules(rule_list{
     rule<"SortPairs">(wrt(keep::in0, [](const auto& c) { return brought_back(c, c.dy(0)); }),
                       wrt(keep::in0, [](const auto& c) { return brought_back(c, c.dy(1)); })),
 });
