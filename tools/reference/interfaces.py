@@ -18,7 +18,7 @@ MACRO = re.compile(r'[A-Z_]+\(\w*\)\n')
 # A macro with parameters that the unit defines, and a line that is a call of one.
 DEFINED = re.compile(r'^#define (\w+)\(([\w, ]+)\)((?:[^\n]*\\\n)*[^\n]*)\n', re.MULTILINE)
 USED = re.compile(r'^([A-Z_]+)\(([^()\n]+)\)\n', re.MULTILINE)
-QUIET = re.compile(r'\b(?:inline|export|KG_\w+(?:\([^()]*\))?|\[\[\w+\]\]) ')
+QUIET = re.compile(r'\b(?:inline|export|extern(?= const)|KG_\w+(?:\([^()]*\))?|\[\[\w+\]\]) ')
 
 
 @dataclasses.dataclass
@@ -153,7 +153,7 @@ def declarators(head):
 
 def name_of(head):
     """(name, kind) of a declaration without its templates; ('', '') where it brings no name of its own."""
-    if re.match(r'(?:friend|static_assert|using namespace|typedef|extern|asm)\b', head):
+    if re.match(r'(?:friend|static_assert|using namespace|typedef|extern(?= ")|asm)\b', head):
         return '', ''
     for pattern, kind in ((r'concept (\w+)', 'concept'), (r'using (\w+) =', 'alias'), (r'namespace (\w+) =', 'alias'),
                           (r'using [\w:]*?(\w+);', 'alias')):
