@@ -52,6 +52,8 @@ constexpr auto g(T x) -> decltype(x + 1);
 /// A set.
 inline constexpr auto three = [] { return 3; }();
 inline constexpr auto four = 4;
+/// In the library.
+extern const std::span<const int> six;
 using kerngrad::five;  ///< from a header
 enum class kind { one, two };
 /// Its values have docstrings.
@@ -81,6 +83,7 @@ box operator-(box a, box b);
 '''
 SIGNATURES = {
     'f': 'int f(int a, std::string_view b = "x;{");', 'bare': 'void bare();', 'three': 'constexpr auto three;',
+    'six': 'const std::span<const int> six;',
     'g': 'template <class T, class... Rest> requires(sizeof...(Rest) > 0) && std::same_as<T, int> '
          'constexpr auto g(T x) -> decltype(x + 1);',
     'box': 'class box {\n  /// Makes one.\n  explicit box(int a);\n  int value() const;\n  int a = 1;  ///< a member\n'
@@ -95,7 +98,7 @@ MEMBERS = {'box': {'box': [['explicit box(int a);'], 'Makes one.'], 'value': [['
                       'back': [['std::function<void(int)> call{}, back{};'], ''],
                       'numbers': [['std::array<int, 2> numbers{};'], '']}}
 DOCS = {'f': 'A function.', 'bare': '', 'box': 'A class.', 'g': 'Made by a macro, or so it looks.', 'three': 'A set.',
-        'four': '', 'five': 'from a header', 'kind': '', 'level': 'Its values have docstrings.',
+        'four': '', 'six': 'In the library.', 'five': 'from a header', 'kind': '', 'level': 'Its values have docstrings.',
         'holder': 'Holds others.', 'packed': 'With an attribute.',
         'keep::first': 'Two of them.', 'keep::second': 'Two of them.',
         'operator+': 'An operator, and the others.', 'operator-': 'An operator, and the others.'}
