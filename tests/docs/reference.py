@@ -98,8 +98,8 @@ MEMBERS = {'box': {'box': [['explicit box(int a);'], 'Makes one.'], 'value': [['
                       'back': [['std::function<void(int)> call{}, back{};'], ''],
                       'numbers': [['std::array<int, 2> numbers{};'], '']}}
 DOCS = {'f': 'A function.', 'bare': '', 'box': 'A class.', 'g': 'Made by a macro, or so it looks.', 'three': 'A set.',
-        'four': '', 'six': 'In the library.', 'five': 'from a header', 'kind': '', 'level': 'Its values have docstrings.',
-        'holder': 'Holds others.', 'packed': 'With an attribute.',
+        'four': '', 'six': 'In the library.', 'five': 'from a header', 'kind': '',
+        'level': 'Its values have docstrings.', 'holder': 'Holds others.', 'packed': 'With an attribute.',
         'keep::first': 'Two of them.', 'keep::second': 'Two of them.',
         'operator+': 'An operator, and the others.', 'operator-': 'An operator, and the others.'}
 
