@@ -44,7 +44,8 @@ CASES = {'sums': {'of_two': GOOD, 'of_three': GOOD}}
 EXPECTED = [  # runs, each with the verdicts of Meson on whole tests; the closing line
     ([({'a': CASES, 'lint': GOOD}, {})], '3 passed, 0 failed'),
     # Again with whole sweeps, and under sanitizers.
-    ([({'a': CASES}, {}), ({'a_full': CASES, 'a_tsan': CASES}, {}), ({'a': CASES}, {})], '2 passed, 0 failed'),
+    ([({'a': CASES}, {}), ({'a_full': CASES, 'a_tsan': CASES, 'a_asan': CASES}, {}), ({'a': CASES}, {})],
+     '2 passed, 0 failed'),
     # One bad run of several.
     ([({'a': CASES}, {}), ({'a_full': {'sums': {'of_two': BAD}}}, {'a_full': 'FAIL'})], '1 passed, 1 failed'),
     # The same names in another program, and in another suite.

@@ -4,10 +4,10 @@
 `, N skipped` where some were.
 
 A test is a case where Meson knows them (GoogleTest), a test elsewhere. It counts once however often it ran: NAME_full
-is NAME with whole sweeps, NAME_tsan and the tests of a sanitizer's folder are NAME again; it has failed when one of its
-runs did. A test that failed although all its cases passed, by a leak report or a crash, is a failure of its own, and so
-is a run that ended badly without a failed test (LOGBASE.not-ok exists): it broke off. Exits 1 when one failed or a log
-is missing.
+is NAME with whole sweeps, NAME_tsan, NAME_asan and the tests of a sanitizer's folder are NAME again; it has failed when
+one of its runs did. A test that failed although all its cases passed, by a leak report or a crash, is a failure of its
+own, and so is a run that ended badly without a failed test (LOGBASE.not-ok exists): it broke off. Exits 1 when one
+failed or a log is missing.
 """
 import json
 import pathlib
@@ -26,7 +26,7 @@ def without_suites(name):
 
 def plain(test):
     """The name of a test without what says how it was run."""
-    return re.sub('_(full|tsan)$', '', test)
+    return re.sub('_(full|tsan|asan)$', '', test)
 
 
 def root_of(path):

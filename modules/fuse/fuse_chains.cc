@@ -55,13 +55,24 @@ constexpr kernels::chain_step chain_step_of(const fused_step& step, std::size_t 
 using chain_steps = std::array<kernels::chain_step, 3>;
 using chain_operands = std::array<std::int16_t, kernels::most_chain_operands>;
 
+/// A number for each head and steps. The compiler looks for chains at every step of an expression: a table by these
+/// numbers is the cheapest for it.
+constexpr std::size_t chain_number(kernels::chain_head head, const kernels::chain_step (&steps)[3]) {
+  std::size_t number = static_cast<std::size_t>(head);
+  for (const kernels::chain_step step : steps) number = number * 5 + static_cast<std::size_t>(step);
+  return number;
+}
+inline constexpr auto chain_kernels_by_number = [] {
+  using enum kernels::chain_step;
+  std::array<std::int8_t, chain_number(kernels::chain_head::SwishGrad, {from, from, from}) + 1> kernels{};
+  for (std::int8_t& kernel : kernels) kernel = -1;
+  for (std::size_t i = 0; i < std::size(kernels::chain_shapes); ++i)
+    kernels[chain_number(kernels::chain_shapes[i].head, kernels::chain_shapes[i].steps)] =
+        static_cast<std::int8_t>(i);
+  return kernels;
+}();
 constexpr int chain_kernel_of(kernels::chain_head head, const chain_steps& steps) {
-  for (std::size_t i = 0; i < std::size(kernels::chain_shapes); ++i) {
-    const kernels::chain_shape& shape = kernels::chain_shapes[i];
-    if (head == shape.head && steps == chain_steps{shape.steps[0], shape.steps[1], shape.steps[2]})
-      return static_cast<int>(i);
-  }
-  return -1;
+  return chain_kernels_by_number[chain_number(head, {steps[0], steps[1], steps[2]})];
 }
 
 /// The head of a chain that ends with a step: its operands, and how many steps it saves. 0: there is none.
@@ -240,11 +251,11 @@ class chain_finder {
 /// tails.
 constexpr std::vector<step_chain> chains_with_tails(const std::vector<fused_step>& steps, std::vector<int> uses,
                                                     const step_marks& may_be_tail) {
-  for (const fused_step& step : steps)
+  for (const fused_step& step : steps) {
+    if (!is_step<"SigmoidGrad">(step)) continue;
     for (std::size_t s = 0; s < steps.size(); ++s)
-      if (is_step<"SigmoidGrad">(step) && is_step<"Sigmoid">(steps[s]) && steps[s].in[0] == step.in[1] &&
-          may_be_tail[s])
-        ++uses[s];
+      if (is_step<"Sigmoid">(steps[s]) && steps[s].in[0] == step.in[1] && may_be_tail[s]) ++uses[s];
+  }
   std::vector<step_chain> chains = repeated(steps.size(), step_chain());
   chain_finder finder(steps, uses, may_be_tail);
   const auto is_read = [](const step_chain& chain, std::int16_t step) {

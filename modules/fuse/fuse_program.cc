@@ -296,42 +296,75 @@ constexpr bool has_other_results(const program_builder& p) {
 inline constexpr std::size_t most_fused_steps = 1000;
 inline constexpr int most_fused_buffers = 100;
 
-/// A program in the memory of the program that uses it; `Of` as in `program_of_steps`.
+/// A program in the memory of the program that uses it, with room for as many steps and results.
+template <std::size_t Steps, std::size_t Results>
+struct program_parts {
+  std::array<fused_step, Steps> steps{};
+  std::array<std::int16_t, Results> results{};
+  std::array<uniform_step, Steps> uniform{};
+  std::array<step_chain, Steps> chains{};
+  std::array<std::uint16_t, Steps> order{};
+  std::size_t count = 0, kernels = 0;  // how many steps and kernels there are
+  bool is_uniform = false, has_others = false;
+  int shape_step = 0, buffers = 0, singles = 0;
+  fused_tail tail{};
+  bool has_gradient = false;
+};
+
+/// Of a program with more steps than there is room for, their count alone.
+template <std::size_t Steps, std::size_t Results>
+constexpr program_parts<Steps, Results> parts_with_room(const program_builder& p) {
+  program_parts<Steps, Results> all{.count = p.steps.size(),
+                                    .shape_step = p.shape_step,
+                                    .buffers = p.buffers,
+                                    .singles = p.singles,
+                                    .tail = p.tail,
+                                    .has_gradient = p.has_gradient};
+  if (all.count > Steps) return all;
+  for (std::size_t i = 0; i < all.count; ++i) all.steps[i] = p.steps[i], all.chains[i] = p.chains[i];
+  for (std::size_t i = 0; i < Results; ++i) all.results[i] = static_cast<std::int16_t>(p.results[i]);
+  const std::vector<uniform_step> uniform = uniform_steps(p);
+  all.is_uniform = !uniform.empty();
+  for (std::size_t i = 0; i < uniform.size(); ++i) all.uniform[i] = uniform[i];
+  for (const std::uint16_t i : kernel_order(p)) all.order[all.kernels++] = i;
+  all.has_others = has_other_results(p);
+  return all;
+}
+
+/// The same with no more room than it takes.
+template <std::size_t Steps, std::size_t Room, std::size_t Results>
+constexpr program_parts<Steps, Results> without_room(const program_parts<Room, Results>& from) {
+  program_parts<Steps, Results> all{.results = from.results,
+                                    .count = from.count,
+                                    .kernels = from.kernels,
+                                    .is_uniform = from.is_uniform,
+                                    .has_others = from.has_others,
+                                    .shape_step = from.shape_step,
+                                    .buffers = from.buffers,
+                                    .singles = from.singles,
+                                    .tail = from.tail,
+                                    .has_gradient = from.has_gradient};
+  for (std::size_t i = 0; i < Steps; ++i) {
+    all.steps[i] = from.steps[i], all.uniform[i] = from.uniform[i];
+    all.chains[i] = from.chains[i], all.order[i] = from.order[i];
+  }
+  return all;
+}
+
+/// The compiler reads an expression once when its program has no more steps, and twice otherwise.
+inline constexpr std::size_t steps_read_once = 64;
+
+/// The program of an expression; `Of` as in `program_of_steps`.
 template <class F, std::size_t N, fused_kind What, std::size_t... Of>
 struct program_of {
   static constexpr std::array<std::size_t, sizeof...(Of)> of{Of...};
-  static constexpr std::array<std::size_t, 2> sizes = [] {
-    const program_builder p = build_program<F, N>(What, of);
-    return std::array{p.steps.size(), p.results.size()};
-  }();
-  static_assert(sizes[0] < most_fused_steps, "[fuse] an expression of a thousand steps: split it");
-  struct parts {
-    std::array<fused_step, sizes[0]> steps{};
-    std::array<std::int16_t, sizes[1]> results{};
-    std::array<uniform_step, sizes[0]> uniform{};
-    std::array<step_chain, sizes[0]> chains{};
-    std::array<std::uint16_t, sizes[0]> order{};
-    std::size_t kernels = 0;
-    bool is_uniform = false, has_others = false;
-    int shape_step = 0, buffers = 0, singles = 0;
-    fused_tail tail{};
-    bool has_gradient = false;
-  };
-  static constexpr parts whole = [] {
-    const program_builder p = build_program<F, N>(What, of);
-    parts all{.shape_step = p.shape_step,
-              .buffers = p.buffers,
-              .singles = p.singles,
-              .tail = p.tail,
-              .has_gradient = p.has_gradient};
-    for (std::size_t i = 0; i < sizes[0]; ++i) all.steps[i] = p.steps[i], all.chains[i] = p.chains[i];
-    for (std::size_t i = 0; i < sizes[1]; ++i) all.results[i] = static_cast<std::int16_t>(p.results[i]);
-    const std::vector<uniform_step> uniform = uniform_steps(p);
-    all.is_uniform = !uniform.empty();
-    for (std::size_t i = 0; i < uniform.size(); ++i) all.uniform[i] = uniform[i];
-    for (const std::uint16_t i : kernel_order(p)) all.order[all.kernels++] = i;
-    all.has_others = has_other_results(p);
-    return all;
+  static constexpr std::size_t grad_count = What == fused_kind::value ? 0 : sizeof...(Of) > 0 ? sizeof...(Of) : N;
+  static constexpr std::size_t result_count = (What == fused_kind::gradient ? 0 : 1) + grad_count;
+  static constexpr auto read = parts_with_room<steps_read_once, result_count>(build_program<F, N>(What, of));
+  static_assert(read.count < most_fused_steps, "[fuse] an expression of a thousand steps: split it");
+  static constexpr auto whole = [] {
+    if constexpr (read.count <= steps_read_once) return without_room<read.count>(read);
+    else return parts_with_room<read.count, result_count>(build_program<F, N>(What, of));
   }();
   static_assert(whole.buffers < most_fused_buffers,
                 "[fuse] an expression that keeps a hundred values at once: split it");

@@ -85,6 +85,7 @@ constexpr const symbolic_gradient& rules_of_step(const fused_step& step) {
 template <class T>
 constexpr std::vector<T> repeated(std::size_t count, T value) {
   std::vector<T> all;
+  all.reserve(count);
   for (std::size_t i = 0; i < count; ++i) all.push_back(value);
   return all;
 }

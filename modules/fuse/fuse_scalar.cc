@@ -64,10 +64,10 @@ inline void run_scalar(std::span<const T> xs, T* values, std::index_sequence<I..
 
 /// The results of a program on single numbers.
 template <class Program, class T, std::size_t N>
-inline std::array<T, Program::sizes[1]> scalar_results(const std::array<T, N>& xs) {
-  T values[Program::sizes[0]];
-  run_scalar<Program, T>(xs, values, std::make_index_sequence<Program::sizes[0]>{});
-  std::array<T, Program::sizes[1]> results{};
+inline std::array<T, Program::result_count> scalar_results(const std::array<T, N>& xs) {
+  T values[Program::whole.count];
+  run_scalar<Program, T>(xs, values, std::make_index_sequence<Program::whole.count>{});
+  std::array<T, Program::result_count> results{};
   for (std::size_t k = 0; k < results.size(); ++k)
     if (Program::whole.results[k] >= 0) results[k] = values[Program::whole.results[k]];
   return results;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """linalg.py [--build DIR] [--seconds N] [--docs]: kerngrad.linalg next to LAPACK and Eigen, on one thread.
 
-Runs bench_linalg and bench_linalg_small, which take turns with the other library, and prints the tables of
+Builds and runs bench_linalg and linalg_small, which take turns with the other library, and prints the tables of
 docs/linalg.md. A ratio is the fastest turn of kerngrad over the fastest one of the other library.
 """
 import argparse
@@ -30,7 +30,7 @@ def machine():
 
 def measured(build, program, pattern, seconds):
     """name -> counters of a program's benchmarks."""
-    command = [build / 'bench' / program, f'--benchmark_filter={pattern}', f'--benchmark_min_time={seconds}',
+    command = [build / program, f'--benchmark_filter={pattern}', f'--benchmark_min_time={seconds}',
                '--benchmark_format=json']
     core = {max(os.sched_getaffinity(0))}
     done = subprocess.run(list(map(str, command)), env={**os.environ, 'OPENBLAS_NUM_THREADS': '1'}, check=True,
@@ -65,8 +65,10 @@ def main():
     parser.add_argument('--seconds', type=float, default=1, help='time for each case (1)')
     parser.add_argument('--docs', action='store_true', help='write the tables into docs/linalg.md')
     options = parser.parse_args()
-    large = measured(options.build, 'bench_linalg', 'n:(200|256|512)$', options.seconds)
-    small = measured(options.build, 'bench_linalg_small', 'n:10000$', options.seconds)
+    programs = 'bench/bench_linalg', 'bench/peers/linalg_small'
+    subprocess.run(['ninja', '-C', str(options.build), *programs], check=True, stdout=subprocess.DEVNULL)
+    large = measured(options.build, programs[0], 'n:(200|256|512)$', options.seconds)
+    small = measured(options.build, programs[1], 'n:10000$', options.seconds)
     text = markdown(large, small, datetime.date.today())
     print(text)
     if options.docs:
