@@ -67,8 +67,7 @@ inline constexpr auto chain_kernels_by_number = [] {
   std::array<std::int8_t, chain_number(kernels::chain_head::SwishGrad, {from, from, from}) + 1> kernels{};
   for (std::int8_t& kernel : kernels) kernel = -1;
   for (std::size_t i = 0; i < std::size(kernels::chain_shapes); ++i)
-    kernels[chain_number(kernels::chain_shapes[i].head, kernels::chain_shapes[i].steps)] =
-        static_cast<std::int8_t>(i);
+    kernels[chain_number(kernels::chain_shapes[i].head, kernels::chain_shapes[i].steps)] = static_cast<std::int8_t>(i);
   return kernels;
 }();
 constexpr int chain_kernel_of(kernels::chain_head head, const chain_steps& steps) {

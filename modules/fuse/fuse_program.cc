@@ -311,7 +311,7 @@ struct program_parts {
   bool has_gradient = false;
 };
 
-/// Of a program with more steps than there is room for, their count alone.
+/// A program with more steps than there is room for leaves their count alone.
 template <std::size_t Steps, std::size_t Results>
 constexpr program_parts<Steps, Results> parts_with_room(const program_builder& p) {
   program_parts<Steps, Results> all{.count = p.steps.size(),
