@@ -161,13 +161,16 @@ void register_kernel(const kg::op_row& row, kg::dtype type, const selection& cho
       const std::string name =
           std::string(row.name) + "<" + short_name(type) + ">" + (variant.empty() ? "" : "/" + variant);
       const std::string size = "/n:" + std::to_string(n);
-      for (const auto& target : chosen.targets)
-        benchmark::RegisterBenchmark((name + "/target:" + target.name + size).c_str(),
+      for (const auto& target : chosen.targets) {
+        const std::string full_name = name + "/target:" + target.name + size;
+        if (!chosen.takes(full_name)) continue;
+        benchmark::RegisterBenchmark(full_name.c_str(),
                                      [&row, type, make, v, n, target, key = name + size](benchmark::State& state) {
                                        if (!pin(state, target)) return;
                                        prepared& kernel = operands_of(key, row, type, make(row, type, n)[v]);
                                        measure(state, row, kernel, type, target);
                                      });
+      }
     }
 }
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <regex>
 #include <string_view>
 
 #include "bench/machine.h"
@@ -33,6 +34,21 @@ std::optional<std::string_view> value_of(std::string_view name, int argc, char**
 std::vector<kerngrad::kernels::target> supported() {
   kerngrad::kernels::target all[64];
   return {all, all + kerngrad::kernels::supported_targets(all, 64)};
+}
+
+// The filter as Google Benchmark reads it: `all`, an extended regular expression, or - and one that does not match. It
+// reports what is none.
+std::function<bool(const std::string&)> name_filter(std::string text) {
+  const bool wanted = !text.starts_with('-');
+  if (!wanted) text.erase(0, 1);
+  if (text.empty() || text == "all") return [](const std::string&) { return true; };
+  try {
+    return [wanted, expression = std::regex(text, std::regex::extended)](const std::string& name) {
+      return std::regex_search(name, expression) == wanted;
+    };
+  } catch (const std::regex_error&) {
+    return [](const std::string&) { return true; };
+  }
 }
 
 bool choose_targets(std::string_view list, selection& chosen) {
@@ -92,6 +108,7 @@ int run(int argc, char** argv, const std::function<void(const selection&)>& regi
   int count = static_cast<int>(rest.size());
   benchmark::Initialize(&count, rest.data());
   if (benchmark::ReportUnrecognizedArguments(count, rest.data())) return 2;
+  chosen.takes = name_filter(benchmark::GetBenchmarkFilter());
   if (!chosen.list_only) describe_machine();
   register_all(chosen);
   benchmark::RunSpecifiedBenchmarks();

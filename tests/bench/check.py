@@ -3,6 +3,7 @@
 """check.py ROOT [BUILD]: the tools of ./dev bench on results that are made up here; with BUILD, on its programs too."""
 import contextlib
 import fnmatch
+import functools
 import html.parser
 import io
 import json
@@ -370,6 +371,14 @@ def slowest_target():
     return command('--build', BUILD, '--no-build', '--target', 'ABACUS').stderr.split('there are: ')[1].split()[-1]
 
 
+@functools.cache
+def listed():
+    """All benchmarks by their names."""
+    done = command('--build', BUILD, '--no-build', '--benchmark_list_tests')
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
 def unknown_targets_filters_and_sizes_say_what_there_is():
     refused(command('--build', BUILD, '--no-build', '--target', 'ABACUS'), 'ABACUS', slowest_target())
     refused(command('--build', BUILD, '--no-build', '--filter', 'Softmox'), 'Softmox', 'Softmax')
@@ -429,23 +438,19 @@ def targets_are_compared_in_alternating_rounds():
 
 
 def every_entry_of_the_list_of_slower_targets_names_a_kernel():
-    listed = [line.split('/target:')[0]
-              for line in command('--build', BUILD, '--no-build', '--benchmark_list_tests').stdout.splitlines()]
+    names = [line.split('/target:')[0] for line in listed()]
     for entry in compare_targets.accepted_list():
-        assert fnmatch.filter(listed, entry['name']), entry['name']
+        assert fnmatch.filter(names, entry['name']), entry['name']
 
 
 def scans_are_measured_along_the_last_the_only_and_the_first_axis():
-    listed = {line.split('/target:')[0]
-              for line in command('--build', BUILD, '--no-build', '--benchmark_list_tests').stdout.splitlines()}
+    names = {line.split('/target:')[0] for line in listed()}
     for op in ('Cumsum', 'Cumprod', 'CumMax', 'CumMin'):
-        assert {f'{op}<f32>', f'{op}<f32>/all', f'{op}<f32>/columns'} <= listed, op
+        assert {f'{op}<f32>', f'{op}<f32>/all', f'{op}<f32>/columns'} <= names, op
 
 
 def every_kernel_of_the_ops_page_and_every_optimizer_step_is_measured():
-    done = command('--build', BUILD, '--no-build', '--benchmark_list_tests')
-    assert done.returncode == 0, done.stderr
-    listed = {line.split('/')[0] for line in done.stdout.splitlines()}
+    names = {line.split('/')[0] for line in listed()}
     short = {'float32': 'f32', 'float64': 'f64', 'int32': 'i32', 'int64': 'i64', 'uint8': 'u8', 'bool': 'bool',
              'complex64': 'c64'}
     wanted = set()
@@ -462,7 +467,7 @@ def every_kernel_of_the_ops_page_and_every_optimizer_step_is_measured():
     updates = (ROOT / 'kernels' / 'optimizer' / 'update.h').read_text()
     for name, dtype in re.findall(r'^void (\w+)_(float\d\d)\(', updates, re.M):
         wanted.add(f'{name}<{short[dtype]}>')
-    assert wanted <= listed, sorted(wanted - listed)
+    assert wanted <= names, sorted(wanted - names)
 
 
 TOOLS = [the_page_is_valid_and_needs_nothing_else, the_page_holds_every_kernel_on_every_target,
