@@ -60,7 +60,8 @@ def main():
     found = []
     # Two at a time: most of them wait.
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        outcomes = list(pool.map(lambda fault: outcome(mpi.command(MPIRUN, fault[1], PROGRAM, fault[0]), fault[2]), FAULTS))
+        outcomes = list(pool.map(outcome, (mpi.command(MPIRUN, ranks, PROGRAM, fault) for fault, ranks, *_ in FAULTS),
+                                 (environment for _, _, environment, *_ in FAULTS)))
     for (fault, _, environment, errors, words), got in zip(FAULTS, outcomes):
         found += faults_of(f'{fault} {environment}', got, errors, words)
         print(f'{fault}: {got[2]:.1f} s')
