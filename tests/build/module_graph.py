@@ -92,7 +92,10 @@ def main():
     commands = json.loads((build / 'compile_commands.json').read_text())
     problems = []
 
-    in_build = {os.path.normpath(os.path.join(entry['directory'], entry['file'])): entry for entry in commands}
+    # The library's own commands come first: other targets compile some units again, when they are asked for.
+    in_build = {}
+    for entry in commands:
+        in_build.setdefault(os.path.normpath(os.path.join(entry['directory'], entry['file'])), entry)
     # The build lacks a folder whose sources are in no target.
     absent = [name for name in optional if path_of(modules[name], root / 'modules', build) not in in_build]
     left_out = [(root / 'modules' / modules.pop(name)).parent for name in absent]
