@@ -43,7 +43,7 @@ class CMake:
             *options]
 
     def configure(self, kind):
-        """For the shared or the static library. The interfaces that are compiled serve both."""
+        """For the shared or the static library."""
         self.configuring = [*self.options, f'-Dkerngrad_USE_STATIC_LIBS={"ON" if kind == "static" else "OFF"}']
         run([*self.configuring, '-B', self.folder])
 
