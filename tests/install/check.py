@@ -117,8 +117,7 @@ def why_not(at, way, variant):
 
 FORTIFIED = '-DCMAKE_CXX_FLAGS=-O2 -D_FORTIFY_SOURCE=2'
 # Options, and the kinds of the library that are tried with them one after the other. CMake compiles the interfaces for
-# each, which takes a minute. The first options are tried with every change and one kind, as page.py has CMake build
-# with the other one; all are tried by `./dev test install`.
+# each, which takes a minute: `./dev test install` tries these. With every change page.py has CMake build one program.
 CMAKE_BUILDS = [
     (['-DCMAKE_BUILD_TYPE=Release', '-DCMAKE_CXX_EXTENSIONS=OFF', '-DTHREADS_FOR_ALL=ON', FORTIFIED],
      ['shared', 'static']),
@@ -128,18 +127,18 @@ CMAKE_BUILDS = [
 
 
 def check_cmake(at, cmake, kinds):
-    full = bool(os.environ.get('KERNGRAD_FULL'))
-    if not cmake:
-        if full:
-            sys.exit('There is no CMake 3.28 or newer: name one by CMAKE=PATH; on Debian 12 '
-                     '`python3 tools/platforms/cmake.py` has one.')
-        report('CMake: there is none of 3.28 or newer', 'not run')
+    if not os.environ.get('KERNGRAD_FULL'):
+        report('CMake: the other programs and options', 'not run')
         return
+    if not cmake:
+        sys.exit('There is no CMake 3.28 or newer: name one by CMAKE=PATH; on Debian 12 '
+                 '`python3 tools/platforms/cmake.py` has one.')
     there = [each for each in VARIANTS if not why_not(at, 'CMake', each)]
-    for options, wanted in CMAKE_BUILDS if full else CMAKE_BUILDS[:1]:
+    for options, wanted in CMAKE_BUILDS:
         programs = by_cmake.CMake(cmake, at, at.prefix, at.scratch / 'cmake', options, there)
-        tried = [kind for kind in wanted if kind in kinds]
-        for kind in tried if full else tried[-1:]:
+        for kind in wanted:
+            if kind not in kinds:
+                continue
             programs.configure(kind)
             report(f'CMake, {kind}: configured with {shlex.join(options)}')
             programs.check_other_standard(there[0].name)
