@@ -28,6 +28,8 @@ namespace {
 constexpr std::int64_t small_sum = 4096;
 // Each rank adds up all elements of arrays in shared memory, if they have at most this many bytes together.
 constexpr std::int64_t small_sums = 65536;
+// Up to this many bytes the root of two ranks adds up all elements: one step in place of two.
+constexpr std::int64_t small_sum_of_two = 1 << 20;
 // From this many bytes on a broadcast scatters parts, which the ranks then exchange.
 constexpr std::int64_t large_broadcast = 65536;
 
@@ -131,14 +133,20 @@ void reduce_scatter(const collective& of, reduction how, dtype type, const void*
 void reduce(const collective& of, int root, dtype type, const void* x, void* y, std::int64_t count) {
   const link& on = of.on();
   const auto size = static_cast<std::int64_t>(size_of(type));
-  if (on.rank != root) std::memset(y, 0, static_cast<std::size_t>(count * size));
+  // The others have zeros, which they write when the root waits for nothing of theirs.
+  const auto clear = [&] {
+    if (on.rank != root) std::memset(y, 0, static_cast<std::size_t>(count * size));
+  };
   if (board* const all = shared_sum(on, count * size)) {
     all->write(of, x, count * size);
     if (on.rank == root) fold(reduction::sum, type, all->read_all(of, count * size), y, count);
+    clear();
     return all->leave(of);
   }
-  if (count * size <= small_sum || count < on.size || on.size == 2)
-    return add_parts(of, reduction::sum, type, x, y, [&](int, bool end) { return end ? count : 0; }, true, root);
+  if (count * size <= (on.size == 2 ? small_sum_of_two : small_sum) || count < on.size) {
+    add_parts(of, reduction::sum, type, x, y, [&](int, bool end) { return end ? count : 0; }, true, root);
+    return clear();
+  }
   const auto begin = [&](int r, bool end) { return part_begin(on, count, r + (end ? 1 : 0)); };
   const auto bytes_of = [&](int r) { return (begin(r, true) - begin(r, false)) * size; };
   const arrivals sum(on, 1, bytes_of(on.rank));
@@ -146,6 +154,7 @@ void reduce(const collective& of, int root, dtype type, const void* x, void* y, 
   add_parts(of, reduction::sum, type, x, own, begin, false, 0);
   messages exchange(of);
   if (on.rank != root) exchange.send(root, own, bytes_of(on.rank));
+  clear();
   for (int r = 0; on.rank == root && r < on.size; ++r)
     if (r != root) exchange.receive(r, bytes_at(y, begin(r, false) * size), bytes_of(r));
   exchange.finish();
