@@ -58,17 +58,18 @@ using chain_operands = std::array<std::int16_t, kernels::most_chain_operands>;
 /// A number for each head and steps. The compiler looks for chains at every step of an expression: a table by these
 /// numbers is the cheapest for it.
 constexpr std::size_t chain_number(kernels::chain_head head, const kernels::chain_step (&steps)[3]) {
+  constexpr std::size_t kinds = static_cast<std::size_t>(kernels::chain_step::from) + 1;
   std::size_t number = static_cast<std::size_t>(head);
-  for (const kernels::chain_step step : steps) number = number * 5 + static_cast<std::size_t>(step);
+  for (const kernels::chain_step step : steps) number = number * kinds + static_cast<std::size_t>(step);
   return number;
 }
 inline constexpr auto chain_kernels_by_number = [] {
   using enum kernels::chain_step;
-  std::array<std::int8_t, chain_number(kernels::chain_head::SwishGrad, {from, from, from}) + 1> kernels{};
-  for (std::int8_t& kernel : kernels) kernel = -1;
+  std::array<std::int8_t, chain_number(kernels::chain_head::SwishGrad, {from, from, from}) + 1> places{};
+  for (std::int8_t& place : places) place = -1;
   for (std::size_t i = 0; i < std::size(kernels::chain_shapes); ++i)
-    kernels[chain_number(kernels::chain_shapes[i].head, kernels::chain_shapes[i].steps)] = static_cast<std::int8_t>(i);
-  return kernels;
+    places[chain_number(kernels::chain_shapes[i].head, kernels::chain_shapes[i].steps)] = static_cast<std::int8_t>(i);
+  return places;
 }();
 constexpr int chain_kernel_of(kernels::chain_head head, const chain_steps& steps) {
   return chain_kernels_by_number[chain_number(head, {steps[0], steps[1], steps[2]})];

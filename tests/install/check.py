@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Installs the build into a folder, moves that, and builds and runs the programs of variants.py against it, each way
 that docs/install.md tells, with the shared and with the static library. CMAKE in the environment is a CMake of 3.28 or
-newer, where the system's is older; KERNGRAD_FULL=1 requires it, and tries it with other options too.
+newer, where the system's is older; KERNGRAD_FULL=1 requires it, and has it build all programs, with several options.
 """
 import argparse
 import os
