@@ -45,7 +45,11 @@ class box {
  private:
   int a_, b_;
 };
-/// Made by a macro, or so it looks.
+/// Made by a macro, or so it
+/// looks:
+///   if (g(1))
+///     g(2);
+/// That is all.
 template <class T, class... Rest>
   requires(sizeof...(Rest) > 0) && std::same_as<T, int>
 constexpr auto g(T x) -> decltype(x + 1);
@@ -97,7 +101,8 @@ MEMBERS = {'box': {'box': [['explicit box(int a);'], 'Makes one.'], 'value': [['
                       'call': [['std::function<void(int)> call{}, back{};'], ''],
                       'back': [['std::function<void(int)> call{}, back{};'], ''],
                       'numbers': [['std::array<int, 2> numbers{};'], '']}}
-DOCS = {'f': 'A function.', 'bare': '', 'box': 'A class.', 'g': 'Made by a macro, or so it looks.', 'three': 'A set.',
+DOCS = {'f': 'A function.', 'bare': '', 'box': 'A class.',
+        'g': 'Made by a macro, or so it looks:\n\n```cpp\nif (g(1))\n  g(2);\n```\n\nThat is all.', 'three': 'A set.',
         'four': '', 'six': 'In the library.', 'five': 'from a header', 'kind': '',
         'level': 'Its values have docstrings.', 'holder': 'Holds others.', 'packed': 'With an attribute.',
         'keep::first': 'Two of them.', 'keep::second': 'Two of them.',
@@ -129,6 +134,15 @@ def misread():
     if interfaces.dtypes('#define KG_DTYPES(X) \\\n  X(int32, std::int32_t, "int32", integer, false, 2)\n') != {
             'int32': [['dtype::int32'], 'elements of type std::int32_t']}:
         yield 'the dtypes of a header are not read'
+
+
+def wrong_lines():
+    """Lines of ops that are not below docstrings as they should be."""
+    row = {'op': 'Max', 'doc': 'The largest element. NaN wins.'}
+    for docs, wanted in (([], row['doc']), ([''], row['doc']), ([row['doc']], ''), (['A maximum. ' + row['doc']], ''),
+                         (['The largest of x.', ''], 'The op `Max`: The largest element. NaN wins.')):
+        if (line := pages.Reference.line_of(row, docs)) != wanted:
+            yield f'below the docstrings {docs} the line of an op is {line!r}'
 
 
 def missing(reference, written, exported):
@@ -172,7 +186,7 @@ def main():
         reference = pages.write(pages.rows_of(sys.argv[1]), programs, made)
         written = '\n'.join(path.read_text() for path in made.glob('*.md'))
         shown = not_shown(reference, programs) if '--examples' in sys.argv else []
-        found = [*misread(), *shown, *missing(reference, written, exported), *dead(folder)]
+        found = [*misread(), *wrong_lines(), *shown, *missing(reference, written, exported), *dead(folder)]
         count = len(list(made.glob('*.md')))
     print(*found, f'{len(reference.declarations)} declarations on {count} pages', sep='\n')
     sys.exit(1 if found else 0)

@@ -41,6 +41,7 @@ struct abbreviation {
 
 def first_sentence(doc):
     """Up to the first full stop that ends something; one in code or in brackets ends nothing."""
+    doc, _, _ = doc.partition('\n')  # before an example
     plain = re.sub(r'`[^`]*`|\([^()]*\)|\[[^\]]*\]', lambda found: 'x' * len(found.group(0)), doc)
     found = re.search(r'(?<!\b[A-Z])\.(?= |$)', plain)
     return doc[:found.end()] if found else doc

@@ -8,6 +8,7 @@ or none of its own.
 import dataclasses
 import pathlib
 import re
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 UNIT = re.compile(r'^export module ([\w.]+(?::\w+)?);', re.MULTILINE)
@@ -314,6 +315,20 @@ def pieces(text):
         at = end
 
 
+def docstring(lines):
+    """A docstring as Markdown: sentences go on from line to line, and lines with three spaces in front are code."""
+    parts, code = [], []
+    for line in [*lines, '']:
+        if line.startswith('   '):
+            code.append(line)
+            continue
+        if code:
+            parts.append('\n'.join(['\n\n```cpp', textwrap.dedent('\n'.join(code)), '```\n\n']))
+            code = []
+        parts.append(line.strip() + ' ')
+    return re.sub(r' *\n\n *', '\n\n', ''.join(parts)).strip()
+
+
 def declarations_in(text, inherited, exported, namespaces, title=''):
     """Those that are exported; `inherited` has what all of them share."""
     comments, last, found = [], ('', ''), []
@@ -324,7 +339,7 @@ def declarations_in(text, inherited, exported, namespaces, title=''):
         elif piece.startswith('///<') and found and not begins_line:
             found[-1].doc = last[1] or piece[4:].strip()
         elif piece.startswith('///'):
-            comments.append(piece[3:].strip())
+            comments.append(piece[3:])
         elif kind == 'gap':
             comments, last = [], last if last[0].startswith('operator') else ('', '')
         if kind != 'declaration':
@@ -341,7 +356,7 @@ def declarations_in(text, inherited, exported, namespaces, title=''):
             continue
         name, what = name_of(bare)
         same = name == last[0] or name.startswith('operator') and last[0].startswith('operator')
-        doc = ' '.join(comments).strip() or (last[1] if same else '')
+        doc = docstring(comments) or (last[1] if same else '')
         last, comments = (name, doc), []
         if not shown or not name or namespaces[:1] != ['kerngrad'] or what == 'promise' and not doc:
             continue

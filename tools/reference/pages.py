@@ -74,7 +74,7 @@ def title_of(page):
 def escaped(text):
     """As Markdown means it: what would be emphasis, a tag or a formula stands for itself, outside of code."""
     return ''.join(part if part.startswith('`') else re.sub(r'([*_<$|])', r'\\\1', part)
-                   for part in re.split(r'(`[^`]*`)', text))
+                   for part in re.split(r'(```.*?```|`[^`]*`)', text, flags=re.DOTALL))
 
 
 def anchor(heading):
@@ -222,8 +222,15 @@ class Reference:
             yield escaped(doc)
         for name in names:
             for row in self.rows_of.get('kg::' + name, []):
-                yield from self.row(row, '' if any(docs) else row['doc'])
+                yield from self.row(row, self.line_of(row, docs))
             yield from self.uses('kg::' + name)
+
+    @staticmethod
+    def line_of(row, docs):
+        """The line of an op below the docstrings of a function that calls it; empty if one of them has it already."""
+        if not any(docs):
+            return row['doc']
+        return '' if any(row['doc'] in doc for doc in docs) else f'The op `{row["op"]}`: {row["doc"]}'
 
     @staticmethod
     def row(row, doc):
