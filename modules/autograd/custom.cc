@@ -11,13 +11,14 @@ import :tensor;
 
 export namespace kerngrad {
 
-/// A value, and the tensors that its gradient needs: what `saved` returns.
+/// The result of `saved`: a value, and the tensors that its gradient needs.
 template <std::size_t N>
 struct saved_value {
   tensor value;
   std::array<tensor, N> kept;
 };
-/// Result of the forward part of a custom_gradient whose gradient needs more than dy: `saved(y, x, y)`.
+/// Returns the result of the forward part of a custom_gradient whose gradient needs more than dy: `saved(y, x, y)`
+/// keeps x and y for it.
 template <std::same_as<tensor>... T>
 saved_value<sizeof...(T)> saved(tensor value, const T&... kept) {
   return {std::move(value), {kept...}};
@@ -162,7 +163,7 @@ consteval bool fits_as_declared() {
 
 export namespace kerngrad {
 
-/// The type of custom_gradient.
+/// The type of `custom_gradient`, a function of tensors.
 template <auto Forward, auto Gradient>
 struct custom_gradient_function {
   // Instantiates the checks, which say what does not fit.

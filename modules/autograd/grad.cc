@@ -18,7 +18,7 @@ import :tree;
 
 export namespace kerngrad {
 
-/// A value and the gradients of operands whose number is known at run time.
+/// A value and its gradients, one per operand, for operands whose number is known at run time.
 struct value_and_gradient_list {
   tensor value;
   std::vector<tensor> grads;
@@ -75,19 +75,19 @@ concept callable_as_const = std::is_invocable_v<const F&, as_tensor<T>...>;
 
 export namespace kerngrad {
 
-/// A value and the gradient of one operand.
+/// A value and its gradient with respect to one operand.
 struct value_and_gradient {
   tensor value;
   tensor grad;
 };
-/// A value and the gradients of N operands.
+/// A value and its gradients with respect to N operands, in their order.
 template <std::size_t N>
 struct value_and_gradients {
   tensor value;
   std::array<tensor, N> grads;
 };
 
-/// A value and the gradient of a tree: a tree of the same kind.
+/// A value and its gradient with respect to a tree of tensors. The gradient is a tree of the same type.
 template <class T>
 struct value_and_tree {
   tensor value;
@@ -248,36 +248,39 @@ detail::gradient_function<F> grad(F f) {
   return detail::gradient_function<F>(std::move(f));
 }
 
-/// Value and gradient in one pass: `value_and_grad(f)(x)`.
+/// The value of f and its gradient in one pass: `value_and_grad(f)(x)`. Operands, dy and errors are as in `grad`.
 template <class F>
 detail::value_gradient_function<F> value_and_grad(F f) {
   return detail::value_gradient_function<F>(std::move(f));
 }
 
-/// The gradients with respect to every operand: `grads(f)(a, b)`.
+/// The gradients of f with respect to every operand: `grads(f)(a, b)` is a std::array. Gradients and errors are as in
+/// `grad`, with dy as ones.
 template <class F>
 detail::gradients_function<F, false> grads(F f) {
   return detail::gradients_function<F, false>(std::move(f));
 }
 
-/// Value and all gradients: `value_and_grads(f)(a, b)`.
+/// The value of f and its gradients with respect to every operand, in one pass: `value_and_grads(f)(a, b)`. Gradients
+/// and errors are as in `grad`, with dy as ones.
 template <class F>
 detail::gradients_function<F, true> value_and_grads(F f) {
   return detail::gradients_function<F, true>(std::move(f));
 }
 
-/// Value and gradients of a function of a list, whose length is known at run time.
+/// Computes the value of f at `xs` and one gradient per operand. Use it if the number of operands is only known at run
+/// time. The arguments f and dy and the errors are as in `grad`.
 value_and_gradient_list value_and_grads_of(const std::function<tensor(std::span<const tensor>)>& f,
                                            std::span<const tensor> xs, const tensor& dy = {});
 
 /// Returns x as a constant: no gradient flows from the result back to x.
 tensor stop_gradient(const tensor& x);
-/// `stop_gradient` under PyTorch's name.
+/// Returns x as a constant: `stop_gradient` under PyTorch's name.
 inline tensor detach(const tensor& x) { return stop_gradient(x); }
 
 /// While it lives, this thread records nothing for the gradients around it. Results are constants, as if each had gone
-/// through `stop_gradient`. Gradients that are taken inside the scope are right; those outside see its results as
-/// constants. Scopes nest.
+/// through `stop_gradient`. Gradients that are taken inside the scope are right. Gradients outside of it see the
+/// results of the scope as constants. Scopes nest.
 class no_grad {
  public:
   [[nodiscard]] no_grad();
@@ -289,17 +292,19 @@ class no_grad {
 // ------------------------------------------------------------------------------------------ variables
 
 /// A named tensor that can be assigned. Copies of the handle are the same variable. An assignment never changes a value
-/// that was read before: readers and tapes keep the old one.
+/// that was read before: readers and recordings keep the old one.
 class variable {
  public:
-  /// Throws when the initial value is an undefined tensor.
+  /// Makes a variable. variable_grads gives gradients of trainable variables only. Throws if the initial value is an
+  /// undefined tensor.
   explicit variable(tensor initial, std::string name = {}, bool trainable = true);
   const std::string& name() const;
   bool trainable() const;
-  /// The current value. Inside variable_grads the reading is recorded; on another thread it is a constant.
+  /// The current value. Inside variable_grads the library records that it was read; on another thread it is a constant.
   tensor value() const;
   operator tensor() const { return value(); }
-  /// Throws if shape or dtype differs from that of the current value.
+  /// Sets a new value. Throws if shape or dtype differs from that of the current value, and inside a checkpointed
+  /// function that is recorded.
   void assign(const tensor& value) const;
   friend bool operator==(const variable& a, const variable& b) { return a.state_ == b.state_; }
 
@@ -308,19 +313,21 @@ class variable {
   std::shared_ptr<detail::variable_state> state_;
 };
 
-/// A variable and its gradient; variables that the value does not depend on are omitted.
+/// A variable and its gradient.
 struct variable_gradient {
   variable of;
   tensor grad;
 };
-/// The result of variable_grads: the value, and the gradients in the order in which their variables were made.
+/// The result of variable_grads: the value of the function, and the gradients in the order in which their variables
+/// were made. Variables that the value does not depend on are left out.
 struct variable_gradients {
   tensor value;
   std::vector<variable_gradient> grads;
 };
 
-/// Runs f, which returns a floating scalar. Returns its value and the gradient of every trainable variable that f read,
-/// or of those in `only`. Throws if the value depends on none of them.
+/// Runs f, which returns a scalar. Returns its value and the gradient of every trainable variable that f read, or of
+/// those in `only`. Throws if the result has several elements or is neither floating nor complex, and if it depends on
+/// none of these variables.
 variable_gradients variable_grads(const std::function<tensor()>& f, std::span<const variable> only = {});
 
 // ------------------------------------------------------------------------------------------ custom rules
@@ -368,15 +375,17 @@ struct custom_result {
   tensor_list values;
   detail::custom_rule gradient;
 };
-/// For one value. The rule takes dy.
+/// Returns a custom_result of one value. The rule takes dy and returns one gradient per operand.
 custom_result with_gradient(tensor value, std::function<std::vector<tensor>(const tensor& dy)> gradient);
-/// For a rule that takes dy and the value. The value's gradient is the rule itself, so every order is right.
+/// Returns a custom_result of one value, whose rule takes dy and the value. The value's gradient is the rule itself, so
+/// every order is right.
 custom_result with_gradient(tensor value,
                             std::function<std::vector<tensor>(const tensor& dy, const tensor& value)> gradient);
 
-/// Runs f on the operands as one step of the tape. Its gradient comes from the rule that f returns, not from the ops
-/// inside f. Higher orders differentiate the ops of the rule, through captured operands and the values that it takes.
-/// Throws in the backward pass if the rule returns the wrong number, shape or dtype of gradients.
+/// Runs f on the operands as one step of the recording. Its gradient comes from the rule that f returns, not from the
+/// ops inside f. Higher orders differentiate the ops of the rule, through captured operands and the values that it
+/// takes. Errors quote `name`. Throws if f returns no value or no rule. The backward pass throws if the rule returns
+/// the wrong number, shape or dtype of gradients.
 tensor_list custom_grad(const std::function<custom_result(std::span<const tensor>)>& f, std::span<const tensor> xs,
                         std::string_view name = "custom_grad");
 

@@ -13,8 +13,8 @@ import :transform;
 export namespace kerngrad {
 
 /// Options of implicit, for the linear system of a gradient. It is solved until its residual is at most `tolerance`
-/// times its right side, with at most `products` products. A tolerance of 0 stands for 1e-10 in float64 and 1e-5 in
-/// other floats.
+/// times its right side, with at most `products` matrix-vector products. A tolerance of 0 stands for 1e-10 in float64
+/// and 1e-5 in other floats.
 struct implicit_options {
   double tolerance = 0;
   std::int64_t products = 1000;
@@ -36,12 +36,12 @@ export namespace kerngrad {
 ///   const auto root = kg::implicit([](const tensor& x, const tensor& a) { return x * x - a; },
 ///                                  [](const tensor& a) { return newton(a); });
 ///   kg::grad(root)(a);   // 1 / (2 * root(a))
-/// For a fixed point of g, use the residual x - g(x, p...); for a minimum of h, use grad(h). By the implicit function
+/// Use the residual x - g(x, p...) for a fixed point of g, and grad(h) for a minimum of h. By the implicit function
 /// theorem the gradients are -(dr/dp)^T u with (dr/dx)^T u = dy, at the solution. GMRES (Saad and Schultz 1986) finds u
 /// without the matrix. The gradients are as accurate as the solution, and differentiable to any order. Steps of the
 /// solver take no memory afterwards. p... are tensors; values that the residual captures have no gradient. Throws if
 /// the solution is not floating, and if the residual has another shape or dtype than x. Throws if the linear system has
-/// no solution within the tolerance, for example where dr/dx is singular.
+/// no solution within the tolerance, for example because dr/dx is singular.
 template <class R, class S>
 auto implicit(R residual, S solve, implicit_options options = {}) {
   return [residual = std::move(residual), solve = std::move(solve), options]<class... P>(const P&... p) -> tensor

@@ -35,7 +35,7 @@ void hessian_blocks(std::string_view name, borrowed f, std::span<const tensor> x
 // For one operand each.
 void hessian_products(borrowed f, std::span<const tensor> xs, std::span<const tensor> vs, std::span<tensor> products);
 
-// How many results a function returns: 1 for a tensor, whose place in what is returned is then no array.
+// How many results a function returns: 1 for a tensor, whose entry in what is returned is then no array.
 template <class R>
 struct results_in {
   static constexpr std::size_t count = 1;
@@ -185,7 +185,7 @@ class hessian_product {
   {
     return of(f_, x, v);
   }
-  /// For several: `hvp(f)({a, b}, {va, vb})`. An undefined tensor is a vector of zeros.
+  /// For a function of several tensors: `hvp(f)({a, b}, {va, vb})`. An undefined tensor stands for a vector of zeros.
   template <std::size_t N>
   std::array<tensor, N> operator()(const tensor (&xs)[N], const tensor (&vs)[N]) {
     return of(f_, xs, vs);
@@ -216,8 +216,8 @@ class hessian_product {
 export namespace kerngrad {
 
 /// The Jacobian of f: `jacobian(f)(x)` has the shape [axes of f(x)..., axes of x...] and x's dtype. Element [i...,
-/// j...] is the derivative of element i of the result with respect to element j of x; it is 0 if the result does not
-/// depend on it. If f returns a std::array of tensors, the result is an array of Jacobians. f runs once. Then one
+/// j...] is the derivative of element i of the result with respect to element j of x. It is 0 if the result does not
+/// depend on x. If f returns a std::array of tensors, the result is an array of Jacobians. f runs once. Then one
 /// product is computed per row or per column, whichever are fewer. A product by row costs about one gradient, a product
 /// by column about two. Throws if x or a result is not floating, and if both together have more than 8 axes. Nests with
 /// all other transforms. Differentiable to any order.
@@ -226,14 +226,15 @@ detail::jacobian_function<F> jacobian(F f, jacobian_by by = jacobian_by::fewer) 
   return {std::move(f), by};
 }
 
-/// The Jacobians with respect to every operand, as a std::array: `jacobians(f)(a, b)`. If f returns several results,
-/// there is an array for each.
+/// The Jacobians of f with respect to every operand, as a std::array: `jacobians(f)(a, b)`. If f returns a std::array
+/// of tensors, the result is an array of such arrays, one per tensor. Shapes and errors are as in `jacobian`.
 template <class F>
 detail::jacobians_function<F> jacobians(F f, jacobian_by by = jacobian_by::fewer) {
   return {std::move(f), by};
 }
 
-/// The Jacobians of a function of a list, whose length is known at run time.
+/// The Jacobians of a function of a list of operands, whose length is only known at run time: one per operand. Shapes
+/// and errors are as in `jacobian`.
 std::vector<tensor> jacobian_of(const std::function<tensor(std::span<const tensor>)>& f, std::span<const tensor> xs,
                                 jacobian_by by = jacobian_by::fewer);
 
@@ -245,17 +246,18 @@ detail::hessian_function<F> hessian(F f) {
   return detail::hessian_function<F>(std::move(f));
 }
 
-/// The second derivatives with respect to every pair of operands: `hessians(f)(a, b)[0][1]` has the shape
-/// [axes of a..., axes of b...].
+/// The second derivatives of f with respect to every pair of operands: `hessians(f)(a, b)[0][1]` has the shape [axes of
+/// a..., axes of b...]. Throws as `hessian`.
 template <class F>
 detail::hessians_function<F> hessians(F f) {
   return detail::hessians_function<F>(std::move(f));
 }
 
 /// The product of the Hessian of f with a vector v of x's shape and dtype, without the matrix: `hvp(f)(x, v)` costs
-/// about two gradients (Pearlmutter 1994). The result of f has one element. It is computed as the gradient of
-/// sum(grad(f)(x) * v), which relies on symmetric second derivatives. With a custom rule that breaks the symmetry, the
-/// product is that of the transposed matrix. Differentiable, in v as well. Nests with all other transforms.
+/// about two gradients (Pearlmutter 1994). The result of f has one element. The product is computed as the gradient of
+/// sum(grad(f)(x) * v), which relies on symmetric second derivatives. With a custom rule that breaks the symmetry, it
+/// is the product with the transposed matrix. Throws if v has another shape or dtype than x, and as `hessian`.
+/// Differentiable, in v as well. Nests with all other transforms.
 template <class F>
 detail::hessian_product<F> hvp(F f) {
   return detail::hessian_product<F>(std::move(f));

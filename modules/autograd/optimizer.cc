@@ -15,36 +15,39 @@ export namespace kerngrad {
 /// Tensors by name: the saved state of an optimizer.
 using named_tensors = std::vector<std::pair<std::string, tensor>>;
 
-/// Settings for a group of variables. They replace those of the optimizer.
+/// Settings for a group of variables. They replace those of the optimizer; an empty setting keeps the optimizer's.
 struct group_options {
   std::optional<schedule> learning_rate{};
   std::optional<double> weight_decay{};
 };
 
-/// Changes variables by their gradients. Values that were read before, also by a tape, never change: a step works in
-/// place only if the value has no other owner. Variables and gradients are float32 or float64.
+/// Changes variables by their gradients. Values that were read before, also by a recording, never change: a step works
+/// in place only if the value has no other owner. Variables and gradients are float32 or float64.
 ///
-/// In the formulas `v` is the variable, `g` its gradient, and `rate` the learning rate, `schedule(number of earlier
-/// steps)`. With a weight decay, v -= rate * weight_decay * v comes first; the gradient does not include it (Loshchilov
-/// and Hutter 2019).
+/// In the formulas of the optimizers `v` is the variable, `g` its gradient, and `rate` the learning rate,
+/// `schedule(number of earlier steps)`. With a weight decay, v -= rate * weight_decay * v comes first; the gradient
+/// does not include it (Loshchilov and Hutter 2019).
 class optimizer {
  public:
   virtual ~optimizer() = default;
-  /// Takes one step, for all variables or for none. Throws before any variable has changed if a gradient does not fit
-  /// its variable, a rate is not finite, or memory runs out.
+  /// Takes one step, for all variables or for none. Throws, before any variable has changed, if a gradient has another
+  /// shape or dtype than its variable, a rate is not finite, or memory runs out.
   void apply(std::span<const variable_gradient> grads);
-  /// Computes value and gradients of f, which returns a floating scalar, and takes one step. Returns the value before
-  /// the step.
+  /// Computes value and gradients of f, which returns a floating scalar, and takes one step. With `only`, the step
+  /// changes these variables alone. Returns the value before the step. Throws as `variable_grads` and `apply`.
   tensor minimize(const std::function<tensor()>& f, std::span<const variable> only = {});
 
-  /// The learning rate of the next step, without regard to groups.
+  /// The learning rate of the next step; groups may have their own.
   double learning_rate() const { return rate_(steps_); }
-  /// Sets the learning rate from the next step on. A schedule gets the number of all steps, earlier ones included.
+  /// Sets the learning rate from the next step on. A schedule is called with the number of all earlier steps, also
+  /// those before this call.
   void set_learning_rate(schedule rate) { rate_ = std::move(rate); }
   double weight_decay() const { return weight_decay_; }
-  /// Throws for a number below 0.
+  /// Sets the weight decay from the next step on; groups with their own decay keep it. Throws unless it is finite and 0
+  /// or more.
   void set_weight_decay(double weight_decay);
-  /// Gives variables their own options. Throws for a variable that is in a group already.
+  /// Gives variables their own options. Throws for a variable that is in a group already, and for a weight decay that
+  /// is below 0 or not finite.
   void add_group(std::span<const variable> variables, group_options options);
   void add_group(std::initializer_list<variable> variables, group_options options) {
     add_group(std::span(variables.begin(), variables.size()), std::move(options));
@@ -52,17 +55,17 @@ class optimizer {
 
   /// Number of steps so far.
   std::int64_t steps() const { return steps_; }
-  /// The state after the steps so far: `steps`, an int64, and for each changed variable NAME the tensors NAME.first,
-  /// NAME.second and NAME.third, as far as the optimizer has them. They are snapshots. Training that resumes from them
-  /// and from the variables' values, also in another process, is bitwise identical to training without the break.
-  /// Learning rates, groups and constants are not part of the state: set them again. Throws if a variable has no name,
-  /// or two have the same name.
+  /// The state after the steps so far: `steps`, an int64, and up to three tensors for each changed variable. Those of
+  /// the variable NAME are called NAME.first, NAME.second and NAME.third. They are snapshots. Training that resumes
+  /// from them and from the variables' values, also in another process, is bitwise identical to training without the
+  /// break. Learning rates, groups and constants are not part of the state: set them again. Throws if a variable has no
+  /// name, or two have the same name.
   named_tensors state() const;
   /// Restores the state that `state` returned, for variables of the same names. Variables without an entry start from
   /// the beginning. Throws, and changes nothing, if an entry belongs to no variable, is missing, or has another shape
   /// or dtype.
   void set_state(std::span<const std::pair<std::string, tensor>> state, std::span<const variable> variables);
-  /// The same from a map of names to tensors, or any range of such pairs.
+  /// Restores the state from a map of names to tensors, or from any range of such pairs.
   template <class Names>
     requires(!detail::taken_for<const Names&, std::span<const std::pair<std::string, tensor>>>)
   void set_state(const Names& state, std::span<const variable> variables) {
@@ -72,20 +75,22 @@ class optimizer {
   }
 
  protected:
-  /// The optimizer's state for one variable: up to three tensors of its shape. They begin with zeros; `first` may begin
-  /// with another value.
+  /// The optimizer's state for one variable: up to three tensors of the variable's shape. They begin with zeros;
+  /// `first` may begin with another value.
   struct slots {
     variable of;
     tensor first, second, third;
   };
   explicit optimizer(schedule rate, int slot_count, double first_value = 0)
       : rate_(std::move(rate)), slot_count_(slot_count), first_value_(first_value) {}
-  /// Called once a step, before its updates.
+  /// The library calls it once in each step, before `update` of any variable.
   virtual void begin_step() {}
-  /// Writes to value and state, which have no other owner and whose elements are on the host. steps() is the number of
-  /// this step, counted from 1. If a custom update throws, earlier updates of the step stay.
+  /// Changes the elements of one variable and of its state in place; override it in a custom optimizer. No other tensor
+  /// shares these elements, and they are on the host. `grad` has the shape and dtype of `value`. steps() counts the
+  /// current step, so it is 1 in the first one. If it throws, variables that the step has already changed keep their
+  /// new values.
   virtual void update(tensor& value, slots& state, const tensor& grad) const = 0;
-  /// For `update`: the rate and the weight decay of the variable.
+  /// The learning rate and the weight decay of the variable, for `update`.
   double rate() const { return now_.rate; }
   double decay() const { return now_.decay; }
   /// True if `update` takes the weight decay into its own pass over the elements.
@@ -135,8 +140,8 @@ class momentum : public optimizer {
   bool nesterov_;
 };
 
-/// Adam (Kingma and Ba 2015): m and u are running means of g and g^2 with the factors beta1 and beta2. At step t, v -=
-/// rate * (m / (1 - beta1^t)) / (sqrt(u / (1 - beta2^t)) + epsilon).
+/// Adam (Kingma and Ba 2015): m and u are running means of g and g^2 with the factors beta1 and beta2. At step t,
+/// counted from 1, v -= rate * (m / (1 - beta1^t)) / (sqrt(u / (1 - beta2^t)) + epsilon).
 class adam : public optimizer {
  public:
   explicit adam(schedule rate = 1e-3, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-7)
@@ -147,7 +152,8 @@ class adam : public optimizer {
   double beta1_, beta2_, epsilon_;
 };
 
-/// Adam with decoupled weight decay, 0.01 by default, in one pass over the elements (Loshchilov and Hutter 2019).
+/// Adam with decoupled weight decay, 0.01 by default (Loshchilov and Hutter 2019). It is `adam` otherwise, and does
+/// both in one pass over the elements.
 class adam_w : public optimizer {
  public:
   explicit adam_w(schedule rate = 1e-3, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-7,

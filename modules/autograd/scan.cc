@@ -84,8 +84,9 @@ export namespace kerngrad {
 
 /// A loop over the first axis of xs, as jax.lax.scan. Step i calls `f(carry, x)` with part i of xs; f returns the next
 /// carry and a result, as a pair. Carry, xs and result are tensors or trees of tensors; return `std::tuple<>()` for no
-/// result. The carry keeps its shapes and dtypes. Throws if xs have no first axis, different lengths or length 0, and
-/// if a step returns another kind of carry. Differentiable to any order, also in the values that f captured.
+/// result. The carry keeps its shapes and dtypes. Throws if a tensor of xs is a scalar, if the tensors have different
+/// lengths or length 0, and if a step returns another kind of carry. Differentiable to any order, also in the values
+/// that f captured.
 template <class F, detail::tensor_or_tree Carry, detail::tensor_or_tree Xs>
   requires detail::scan_function<F, detail::followed<Carry>, detail::followed<Xs>>
 auto scan(F f, const Carry& initial, const Xs& xs, const scan_options& options = {}) {
@@ -106,7 +107,8 @@ auto scan(F f, const Carry& initial, const Xs& xs, const scan_options& options =
   auto light = checkpoint(std::move(f));
   return detail::run_scan<carry_type>(light, initial, steps, options.reverse, input);
 }
-/// A loop of `steps` steps: `f(carry, i)` is called with each index, a std::int64_t.
+/// A loop of `steps` steps without inputs: `f(carry, i)` is called with each index from 0 to steps - 1, a std::int64_t.
+/// Throws unless `steps` is 1 or more.
 template <class F, detail::tensor_or_tree Carry>
   requires detail::scan_function<F, detail::followed<Carry>, std::int64_t>
 auto scan(F f, const Carry& initial, std::int64_t steps, const scan_options& options = {}) {

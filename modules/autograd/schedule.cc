@@ -9,8 +9,8 @@ import :core;
 
 export namespace kerngrad {
 
-/// A learning rate by the number of the step, from 0: a constant, or a function `double(std::int64_t)`. It depends on
-/// that number alone, so resumed training has the same rates.
+/// A learning rate by the number of the step, from 0: a constant, or a function `double(std::int64_t)`. The rate
+/// depends on that number alone, so resumed training has the same rates.
 class schedule {
  public:
   template <class T>
@@ -27,29 +27,32 @@ class schedule {
   std::function<double(std::int64_t)> rate_;
 };
 
-// Counts of steps are 1 or more; anything else throws. Rates beyond a schedule's last step stay what they were there.
-
-/// Stairs: first * factor^floor(step / every).
+/// A rate that changes in stairs: first * factor^floor(step / every). Throws unless `every` is 1 or more.
 schedule step_schedule(double first, std::int64_t every, double factor);
-/// Exponential decay: first * factor^(step / every), but not below `least`.
+/// Exponential decay: first * factor^(step / every), but not below `least`. Throws unless `every` is 1 or more.
 schedule exponential_schedule(double first, std::int64_t every, double factor, double least = 0);
-/// A straight line from `first` to `last`. It reaches `last` at step `steps` and stays there.
+/// A straight line from `first` to `last`. It reaches `last` at step `steps` and stays there. Throws unless `steps` is
+/// 1 or more.
 schedule linear_schedule(double first, double last, std::int64_t steps);
 /// Half a cosine from `first` to `last`: last + (first - last) * (1 + cos(pi * step / steps)) / 2 (Loshchilov and
-/// Hutter 2017, without restarts).
+/// Hutter 2017, without restarts). It reaches `last` at step `steps` and stays there. Throws unless `steps` is 1 or
+/// more.
 schedule cosine_schedule(double first, std::int64_t steps, double last = 0);
 
-/// A schedule and its number of steps. The schedule counts its own steps from 0; the last one of a chain has no end.
+/// A schedule and the number of steps that it is used for, as a part of `chain_schedules`. The schedule counts its own
+/// steps from 0. The last part of a chain has no end, so its number of steps is not used.
 struct schedule_part {
   schedule rate;
   std::int64_t steps = 0;
 };
-/// Runs schedules one after the other. Throws for an empty list, and for a part without steps that is not the last.
+/// Runs schedules one after the other. Throws for an empty list, and for a part of less than 1 step that is not the
+/// last.
 schedule chain_schedules(std::span<const schedule_part> parts);
 inline schedule chain_schedules(std::initializer_list<schedule_part> parts) {
   return chain_schedules(std::span(parts.begin(), parts.size()));
 }
-/// Rises linearly from `first` to the first rate of `then` during `steps` steps. Then follows `then` from its step 0.
+/// Rises linearly from `first` to the first rate of `then` during `steps` steps. The schedule `then` follows, from its
+/// step 0. Throws unless `steps` is 1 or more.
 schedule warm_up(std::int64_t steps, schedule then, double first = 0);
 
 }  // namespace kerngrad

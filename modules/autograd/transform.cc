@@ -80,10 +80,10 @@ export namespace kerngrad {
 // ------------------------------------------------------------------------------------------ Jacobian products
 
 /// Turns a gradient of the result of f into gradients of its N operands. You can call it any number of times; f does
-/// not run again. It keeps the values that the rules of f's ops need until its last copy is gone. Its results are
+/// not run again. It keeps the values that the rules of f's ops need until its last copy is gone. The gradients are
 /// differentiable with respect to dy everywhere, and with respect to the operands inside the recording in which vjp was
-/// called. If it was made inside a recording, it works only there and on that thread; elsewhere it throws. Otherwise
-/// any thread may call it.
+/// called. A pullback that was made inside a recording works only there and on that thread; elsewhere it throws.
+/// Otherwise any thread may call it.
 template <std::size_t N>
 class pullback {
  public:
@@ -141,9 +141,9 @@ class pullback_function {
 
 export namespace kerngrad {
 
-/// Returns the value of f and a function that computes vector-Jacobian products: after `auto [y, back] = vjp(f)(a, b);`
-/// `back(dy)[0]` is the gradient with respect to a, weighted by dy. Throws if the result is neither floating nor
-/// complex.
+/// Returns the value of f and a function that computes vector-Jacobian products. After `auto [y, back] = vjp(f)(a, b);`
+/// `back(dy)[0]` is the gradient with respect to a, weighted by dy. f runs once. Throws if the result is neither
+/// floating nor complex.
 template <class F>
 detail::pullback_function<F> vjp(F f) {
   return detail::pullback_function<F>(std::move(f));
@@ -154,7 +154,7 @@ struct value_and_pullback_list {
   tensor value;
   std::function<std::vector<tensor>(const tensor& dy)> back;
 };
-/// vjp for a list of operands whose length is known at run time.
+/// `vjp` of a function of a list of operands, whose length is only known at run time.
 value_and_pullback_list vjp_of(const std::function<tensor(std::span<const tensor>)>& f, std::span<const tensor> xs);
 
 /// A value and its derivative in a direction.
@@ -163,7 +163,7 @@ struct value_and_tangent {
   tensor tangent;
 };
 
-/// The result of jvp.
+/// The function that `jvp` returns.
 template <class F>
 class jacobian_product {
  public:
@@ -179,7 +179,8 @@ class jacobian_product {
   {
     return along<1>(f_, {&x, 1}, {&v, 1});
   }
-  /// For several: `jvp(f)({a, b}, {va, vb})`. An undefined tensor is a direction of zeros.
+  /// For a function of several tensors: `jvp(f)({a, b}, {va, vb})`. An undefined tensor stands for a direction of
+  /// zeros.
   template <std::size_t N>
   value_and_tangent operator()(const tensor (&xs)[N], const tensor (&vs)[N]) {
     return along<N>(f_, xs, vs);
@@ -211,18 +212,19 @@ jacobian_product<F> jvp(F f) {
   return jacobian_product<F>(std::move(f));
 }
 
-/// jvp for a list of operands whose length is known at run time, and as many directions.
+/// `jvp` of a function of a list of operands, whose length is only known at run time. There is one direction per
+/// operand, or it throws.
 value_and_tangent jvp_of(const std::function<tensor(std::span<const tensor>)>& f, std::span<const tensor> xs,
                          std::span<const tensor> vs);
 
 // ------------------------------------------------------------------------------------------ checkpoints
 
-/// f with less memory: a recording keeps its operands and the variables that it reads, not its intermediate results.
-/// The backward pass runs f again to get them. Operands are tensors and trees of tensors, the result is a tensor or a
-/// tree. f must compute the same each time; random ops do, because their seeds are attributes. It may read variables
-/// and gets the values that it read first. It must not assign to them while it is recorded, or it throws. Captured
-/// tensors have gradients as well. Objects that f captured by reference must live until the gradient has been taken.
-/// Without a recording, a call runs f and keeps nothing.
+/// Returns f with less memory for gradients: a recording keeps the operands of f and the variables that it reads, not
+/// its intermediate results. The backward pass runs f again to get them. Operands are tensors and trees of tensors, the
+/// result is a tensor or a tree. The function f must compute the same each time; random ops do, because their seeds are
+/// attributes. It may read variables, and gets the values that it read first. If it assigns to one while it is
+/// recorded, it throws. Captured tensors have gradients as well. Objects that f captured by reference must live until
+/// the gradient has been taken. Without a recording, a call runs f and keeps nothing.
 template <class F>
 auto checkpoint(F f) {
   return [f = std::shared_ptr<F>(new F(std::move(f)))]<class... T>(const T&... x) ->
@@ -261,7 +263,7 @@ auto checkpoint(F f) {
 
 // ------------------------------------------------------------------------------------------ custom rules
 
-/// custom_result for a fixed number of values.
+/// A `custom_result` of a fixed number of values, which `with_gradients` makes.
 template <std::size_t N>
 struct custom_results {
   std::array<tensor, N> values;
@@ -303,8 +305,8 @@ custom_result as_result(custom_results<N> result) {
 
 export namespace kerngrad {
 
-/// Several values and their rule. The rule takes a dy for each value, zeros for unused ones, and also the values if it
-/// has a second parameter.
+/// Returns a custom_results of several values and their rule. The rule takes a dy for each value, zeros for unused
+/// ones, and also the values if it has a second parameter. It returns one gradient per operand.
 template <std::size_t N>
 custom_results<N> with_gradients(std::array<tensor, N> values, detail::custom_rule gradient) {
   return {std::move(values), std::move(gradient)};

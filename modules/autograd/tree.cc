@@ -73,8 +73,8 @@ void replace_leaves(T& tree, std::span<const tensor> by) {
 
 export namespace kerngrad {
 
-/// A container or struct of tensors: a map by its values, std::vector, std::array and other ranges, std::tuple,
-/// std::pair, std::optional, a struct with `tree_members`, and any nesting of these.
+/// A container or struct of tensors: std::vector, std::array and other ranges, std::tuple, std::pair, std::optional, or
+/// a struct with `tree_members`. A map is a tree of its values. Trees may be nested.
 template <class T>
 concept tree = !detail::taken_for<const T&, tensor> &&
                (detail::struct_tree<T> || detail::range_tree<T> || detail::optional_tree<T> || detail::tuple_tree<T>);
@@ -88,9 +88,9 @@ std::vector<tensor> tree_leaves(const T& from) {
   return leaves;
 }
 
-/// The tree with f(leaf, the leaves of the other trees at the same position...) in place of each tensor: `params =
-/// tree_map([](const tensor& p, const tensor& g) { return p - g * 0.1; }, params, grads)`. Throws if another tree has
-/// another number of tensors.
+/// Returns the tree with f(leaf, the leaves of the other trees at the same position...) in place of each tensor:
+/// `params = tree_map([](const tensor& p, const tensor& g) { return p - g * 0.1; }, params, grads)`. Throws if another
+/// tree has another number of tensors.
 template <class F, tree T, tree... Others>
 T tree_map(F f, const T& first, const Others&... others) {
   const std::vector<tensor> leaves = tree_leaves(first);

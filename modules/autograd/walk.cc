@@ -71,7 +71,7 @@ class recording {
   bool forward_ = true;
 };
 
-/// A result on its way out of a recording. Out of the outermost one it has no place any more; where tensors of another
+/// Detaches a result that leaves a recording. Outside of the outermost one it has no position; where tensors of another
 /// thread's recording went in, it is untracked by that.
 void leave(const tape& t, tensor& x);
 

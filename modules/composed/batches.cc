@@ -11,9 +11,8 @@ import :composed_generator;
 
 export namespace kerngrad {
 
-/// Options of batches. `size` is the number of examples in a batch. The last batch is smaller if examples remain, or is
-/// dropped with `drop_last`. With the generator `shuffle` the examples come in random order, a new one at each call of
-/// batches.
+/// Options of batches. `size` is the number of examples in a batch. If examples remain, the last batch is smaller;
+/// `drop_last` drops it. The generator `shuffle` puts the examples in random order, a new one at each call of batches.
 struct batch_options {
   std::int64_t size = 32;
   generator* shuffle = nullptr;
@@ -24,7 +23,7 @@ struct batch_options {
 
 namespace kerngrad::detail {
 
-/// How examples are distributed over batches. `order` is empty if they keep their order.
+/// The distribution of examples over batches. `order` is undefined if they keep their order.
 struct batch_plan {
   std::int64_t examples = 0, size = 0, batches = 0;
   tensor order;
@@ -42,7 +41,7 @@ class batch_list {
  public:
   batch_list(std::array<tensor, N> xs, const batch_options& options)
       : xs_(std::move(xs)), plan_(detail::plan_batches(xs_, options)) {}
-  /// Number of batches.
+  /// The number of batches.
   std::int64_t size() const { return plan_.batches; }
   /// Batch i of each tensor. Throws for an index out of range.
   std::array<tensor, N> operator[](std::int64_t i) const {
@@ -70,10 +69,9 @@ class batch_list {
   detail::batch_plan plan_;
 };
 
-/// Cuts tensors into batches along their first axes, which have one length:
-///   for (const auto& [images, labels] : kg::batches({.size = 64, .shuffle = &rng}, x, y)) ...
-/// A random order is fixed at the call. Without examples there are no batches. Throws for a size below 1 and for
-/// different numbers of examples.
+/// Cuts tensors into batches along their first axes, which have the same size: `for (const auto& [images, labels] :
+/// kg::batches({.size = 64, .shuffle = &rng}, x, y)) ...`. A random order is fixed at the call. Without examples there
+/// are no batches. Throws for a size below 1, for scalars, and for different numbers of examples.
 template <std::same_as<tensor>... T>
 batch_list<sizeof...(T)> batches(const batch_options& options, const T&... xs) {
   static_assert(sizeof...(T) > 0, "batches takes at least one tensor");

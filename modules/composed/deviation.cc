@@ -9,7 +9,8 @@ import :tensor;
 
 namespace kerngrad::detail {
 
-/// y / sqrt(variance + epsilon) with the variance of the rows of x, for numbers of any size.
+/// Divides y by the deviation of x: y / sqrt(variance + epsilon) with the variance of the rows of x, for numbers of any
+/// size.
 tensor over_deviation(const tensor& y, const tensor& x, double epsilon);
 
 }  // namespace kerngrad::detail

@@ -122,7 +122,7 @@ tensor drawn_once(const std::vector<double>& weights, std::span<const double> fr
   });
 }
 
-// Draws from a copy, which takes the generator's place at the end: a draw that throws does not count.
+// Draws from a copy, which replaces the generator at the end: a draw that throws does not count.
 template <class F>
 auto drawn(generator& from, const F& draw) {
   generator next = from;

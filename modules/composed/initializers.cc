@@ -18,24 +18,28 @@ export namespace kerngrad {
 // takes away, so that the variance is the one that is named. float32 or float64.
 
 /// Uniform random numbers of variance 2 / (fan_in + fan_out), for layers that are nearly linear around 0 (Glorot and
-/// Bengio 2010).
+/// Bengio 2010). A weight [..., in, out] has fan_in = n * in and fan_out = n * out, for the product n of the axes
+/// before them. A vector [k] counts as [k, k]. Floats.
 tensor glorot_uniform(generator& rng, const shape& dims, dtype type = dtype::float32);
-/// Normal random numbers of variance 2 / (fan_in + fan_out), truncated at two standard deviations (Glorot and Bengio
-/// 2010).
+/// Normal random numbers that are cut off at two standard deviations (Glorot and Bengio 2010). After the cut their
+/// variance is 2 / (fan_in + fan_out). fan_in and fan_out are those of `glorot_uniform`. float32 or float64.
 tensor glorot_normal(generator& rng, const shape& dims, dtype type = dtype::float32);
-/// Uniform random numbers of variance 2 / fan_in, for layers before a relu (He and others 2015).
+/// Uniform random numbers of variance 2 / fan_in, for layers before a relu (He and others 2015). fan_in, the number of
+/// inputs of an output, is that of `glorot_uniform`. Floats.
 tensor he_uniform(generator& rng, const shape& dims, dtype type = dtype::float32);
-/// Normal random numbers of variance 2 / fan_in, truncated at two standard deviations (He and others 2015).
+/// Normal random numbers that are cut off at two standard deviations, for layers before a relu (He and others 2015).
+/// After the cut their variance is 2 / fan_in, with the fan_in of `glorot_uniform`. float32 or float64.
 tensor he_normal(generator& rng, const shape& dims, dtype type = dtype::float32);
 /// Uniform random numbers of variance 1 / fan_in, for layers before a selu (LeCun and others 1998; Klambauer and others
-/// 2017).
+/// 2017). fan_in is that of `glorot_uniform`. Floats.
 tensor lecun_uniform(generator& rng, const shape& dims, dtype type = dtype::float32);
-/// Normal random numbers of variance 1 / fan_in, truncated at two standard deviations (LeCun and others 1998).
+/// Normal random numbers that are cut off at two standard deviations, for layers before a selu (LeCun and others 1998).
+/// After the cut their variance is 1 / fan_in, with the fan_in of `glorot_uniform`. float32 or float64.
 tensor lecun_normal(generator& rng, const shape& dims, dtype type = dtype::float32);
 
 /// `gain` times a random matrix with orthonormal columns, or orthonormal rows if it has fewer rows than columns. All
 /// axes before the last count as rows. Every such matrix is equally likely: it is the q of a normal matrix, with the
-/// signs of r's diagonal (Saxe and others 2014; Mezzadri 2007). Rank 2 or more.
+/// signs of r's diagonal (Saxe and others 2014; Mezzadri 2007). float32 or float64. Throws below rank 2.
 tensor orthogonal(generator& rng, const shape& dims, double gain = 1, dtype type = dtype::float32);
 
 }  // namespace kerngrad

@@ -14,17 +14,20 @@ export namespace kerngrad {
 /// The q-quantile over axes, all by default, for q from 0 to 1. It is at position q * (n - 1) of the n sorted elements,
 /// interpolated linearly between two of them (Hyndman and Fan 1996, definition 7). The result lies between the two
 /// elements and never falls as q rises. NaN if an element is NaN, and without elements. int32 and int64 give float64,
-/// uint8 and bool float32, as in `mean`. Throws for complex numbers. Differentiable: dy goes to the two elements.
+/// uint8 and bool float32, as in `mean`. Throws for q outside of [0, 1] and for complex numbers. Differentiable: dy
+/// goes to the two elements.
 tensor quantile(const tensor& x, double q, const axes& over = all_axes, bool keep_dims = false);
-/// The median over axes, all by default: `quantile` with q = 1/2. Homogeneous of degree 1.
+/// The median over axes, all by default: `quantile` with q = 1/2. NaN if an element is NaN, and without elements.
+/// Homogeneous of degree 1.
 tensor median(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
 
-/// The elements that are left of a list, and their int32 indices in it.
+/// The result of list_difference: the remaining elements of a vector, and their int32 indices in it.
 struct difference_parts {
   tensor values, indices;
 };
-/// The elements of the vector x that the vector y does not have, in x's order, repeated as there. Both have one real or
-/// boolean dtype; NaN equals NaN. The values are differentiable.
+/// Returns the elements of the vector x that are not in the vector y, and their int32 indices in x. They keep x's
+/// order, and an element that x repeats stays repeated. x and y have the same real or boolean dtype, or it throws. NaN
+/// equals NaN, and -0 equals 0. The values are differentiable.
 difference_parts list_difference(const tensor& x, const tensor& y);
 
 }  // namespace kerngrad

@@ -11,7 +11,8 @@ import :tensor;
 export namespace kerngrad {
 
 /// The regularized lower incomplete gamma function P(a, x) for a > 0 and x >= 0; NaN outside. Operands broadcast.
-/// float64 has an error of at most 8 ulp for operands up to 200. Differentiable in x. A gradient for a throws.
+/// float64 has an error of at most 8 ulp (units in the last place) for operands up to 200. Differentiable in x. A
+/// gradient for a throws.
 tensor gammainc(const tensor& a, const tensor& x);
 /// The regularized upper incomplete gamma function 1 - P(a, x), without the cancellation of that difference. Domain and
 /// gradient are those of `gammainc`. float64 has an error of at most 8 ulp for operands from 0.5 to 200.
@@ -25,8 +26,8 @@ tensor betainc(const tensor& a, const tensor& b, const tensor& x);
 tensor logit(const tensor& x);
 /// x tanh(softplus(x)) (Misra 2019). Floats; half precision is computed in float32. Differentiable.
 tensor mish(const tensor& x);
-/// x relu6(x + 3) / 6 (Howard et al. 2019). Floats; half precision is computed in float32. Differentiable. The gradient
-/// at -3 is that of the flat side, 0; at 3 it is that of the line x, 1.
+/// x relu6(x + 3) / 6 (Howard et al. 2019). Floats; half precision is computed in float32. Differentiable. At -3 the
+/// derivative is 0, that of the flat side; at 3 it is 1, that of the line x.
 tensor hard_swish(const tensor& x);
 
 }  // namespace kerngrad

@@ -35,8 +35,9 @@ class axis_index {
   std::int64_t value_ = 0;
 };
 
-/// Axes of a reduction: one, or a list of them. `{}` is no axis, and nothing is reduced. Without axes, and for
-/// `all_axes`, all axes are reduced. A scalar has one axis, 0 or -1: `sum(x, {0})` of a scalar is x.
+/// Axes of a reduction: one, or a list of them; negative ones count from the back. `{}` is no axis, and nothing is
+/// reduced. Without axes, and for `all_axes`, all axes are reduced. A scalar has one axis, 0 or -1: `sum(x, {0})` of a
+/// scalar is x.
 class axes {
  public:
   constexpr axes() : value_(std::span<const std::int64_t>()) {}
@@ -64,7 +65,7 @@ class axes {
  private:
   attr_value value_;
 };
-/// Every axis: `sum(x, all_axes, true)` keeps them with size 1.
+/// Stands for every axis: `sum(x, all_axes, true)` reduces all of them and keeps them with size 1.
 inline constexpr axes all_axes = axes::all();
 
 }  // namespace kerngrad

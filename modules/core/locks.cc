@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The locks of the library, known inside it only. They are in one place so that a fork can take them all: a forked
+// The locks of the library, known inside it only. They are in one file so that a fork can take them all: a forked
 // process has the thread that forked and no other, so what another thread had locked would stay locked in it.
 module;
 #include "kernels/common/abi.h"

@@ -46,12 +46,12 @@ class stopped : public error {
 };
 
 /// Lets long calls of this thread end early, by the exception `stopped`. Scopes nest: a call ends as soon as one of
-/// them asks for it, so an inner scope cannot allow more time than an outer one. Other threads are not affected. These
-/// calls check the scope: loading, planning and running graph models, at each node and each iteration of a loop; every
-/// backward pass, at each op; `jacobian`, `hessian` and their relatives, at each row or column; the linear solver of
-/// `implicit`, at each product; `qr`, at each column; and `check_stop` in your code. A single op is never interrupted,
-/// and ops that you call one by one do not check. A stopped call changes nothing: variables, optimizers and models are
-/// as before it.
+/// them asks for it, so an inner scope cannot allow more time than an outer one. Other threads are not affected. Graph
+/// models check the scope while they are loaded and planned, and when they run: at each node and each iteration of a
+/// loop. Every backward pass checks it at each op. `jacobian`, `hessian` and their relatives check it at each row or
+/// column, `qr` at each column. The linear solver of `implicit` checks it at each product, and your code with
+/// `check_stop`. A single op is never interrupted, and ops that you call one by one do not check. A stopped call
+/// changes nothing: variables, optimizers and models are as they were before the call.
 class stop_scope {
  public:
   /// Stops after a duration: `stop_scope stop(std::chrono::seconds(5));`. Zero or less stops at once.

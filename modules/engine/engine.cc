@@ -13,7 +13,7 @@ import :entry;
 
 export namespace kerngrad {
 
-/// Results of an op, or a list of operands.
+/// A list of tensors: the results of an op, or a list of operands.
 using tensor_list = small_list<tensor, 1>;
 
 /// A SIMD target that this build contains and this CPU can run.
@@ -22,10 +22,10 @@ struct simd_target {
 };
 /// All SIMD targets that can run here, best first.
 std::vector<simd_target> simd_targets();
-/// Runs every kernel on this target from now on, in all threads. An empty name returns to the best one. Throws if the
-/// target is not among simd_targets().
+/// Runs every kernel on this SIMD target from now on, in all threads. An empty name returns to the best one. Throws if
+/// the target is not among simd_targets().
 void set_simd_target(std::string_view name);
-/// The target that kernels run on. A kernel itself reports it.
+/// The name of the SIMD target that kernels run on, such as "AVX2".
 std::string active_simd_target();
 
 }  // namespace kerngrad

@@ -20,7 +20,7 @@ import :snapshot;
 namespace kerngrad::detail {
 namespace {
 
-// The operand's name and place, for errors.
+// The operand's name and index, for errors.
 std::string operand_text(const op_row& row, int i) {
   const std::size_t at = row.place_of(static_cast<std::size_t>(i));
   const operand& spec = row.operands[at];

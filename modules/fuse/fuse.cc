@@ -120,7 +120,7 @@ tensor as_operand(const T& x, const tensor& like) {
 
 export namespace kerngrad {
 
-/// A custom op in an expression.
+/// Adds a call of a custom op to an expression that `fuse` reads.
 template <class Op, class... Args>
   requires(symbolic<Args> || ...)
 constexpr symbol call(const Args&... args) {
@@ -130,20 +130,20 @@ constexpr symbol call(const Args&... args) {
   return detail::symbol_call<Op>(&detail::own_entry<Op>, &detail::own_symbolic_rules<Op>, args...);
 }
 
-/// A value of a fused function and its N derivatives, at single numbers.
+/// The value of a fused function and its N derivatives, at single numbers.
 template <class T, std::size_t N>
 struct scalar_value_and_gradients {
   T value;
   std::array<T, N> grads;
 };
 
-/// A function of tensors that runs as one: what `fuse` makes.
+/// A function of tensors that runs in one pass over the elements; `fuse` makes it.
 template <class F>
 class fused {
  public:
-  /// The value. Tensors broadcast; numbers take the dtype of the first tensor. Result and errors are bitwise identical
-  /// to those of the same ops called one by one, but nothing is computed before all checks. While a gradient is
-  /// recorded, the call is one step of the tape.
+  /// Computes the value. Tensors broadcast; numbers take the dtype of the first tensor. Result and errors are bitwise
+  /// identical to those of the same ops called one by one, but nothing is computed before all checks. While a gradient
+  /// is recorded, the call is one step of the recording.
   template <class... T>
     requires(std::same_as<T, tensor> || ...)
   detail::tensor_for<decltype(std::declval<const F&>()(detail::symbol_for<T>()...))> operator()(const T&... xs) const {
@@ -175,8 +175,8 @@ class fused {
     return {};
   }
 
-  /// The value at single numbers, all float or all double: scalar code that is inlined where it is called, with the
-  /// functions of the C library, whose last bits may differ from those of the kernels.
+  /// Computes the value at single numbers, all float or all double. The scalar code is inlined where it is called. It
+  /// uses the functions of the C library, so the last bits may differ from those of the kernels.
   template <class T, class... Rest>
     requires(element<T> && std::is_floating_point_v<T> && (std::is_same_v<T, Rest> && ...))
   T operator()(T x, Rest... rest) const {
@@ -191,7 +191,8 @@ class fused {
     }
     return {};
   }
-  /// The value and the derivatives at single numbers. The code is as for the value alone.
+  /// Computes the value and the derivatives at single numbers, all float or all double, as scalar code like the value
+  /// alone.
   template <class T, class... Rest>
     requires(element<T> && std::is_floating_point_v<T> && (std::is_same_v<T, Rest> && ...))
   scalar_value_and_gradients<T, 1 + sizeof...(Rest)> value_and_grads(T x, Rest... rest) const {
@@ -214,10 +215,10 @@ class fused {
     return out;
   }
 
-  /// The value and the gradients of the sum of its elements, in one pass over the operands: the result of
-  /// `kg::value_and_grads(f)` without running the expression twice. `f.value_and_grads<0, 2>(x, y, z)` computes only
-  /// the gradients of operands 0 and 2, in this order. A `sum` or `mean` at the end of the expression, over all axes or
-  /// the last, is part of the same pass.
+  /// Computes the value and the gradients of the sum of its elements, in one pass over the operands. The result is that
+  /// of `kg::value_and_grads(f)`, without running the expression twice. `f.value_and_grads<0, 2>(x, y, z)` computes
+  /// only the gradients of operands 0 and 2, in this order. A `sum` or `mean` at the end of the expression, over all
+  /// axes or the last, is part of the same pass.
   template <std::size_t... Of, std::same_as<tensor>... T>
     requires(sizeof...(T) > 0)
   value_and_gradients<sizeof...(Of) == 0 ? sizeof...(T) : sizeof...(Of)> value_and_grads(const T&... xs) const {

@@ -36,15 +36,15 @@ class fused_expression {
   fused_expression() = default;
   explicit fused_expression(std::shared_ptr<const detail::stored_expression> program) : program_(std::move(program)) {}
 
-  /// The value. Result and dtype are bitwise identical to those of the same ops called one by one; the call is one step
-  /// of the tape. Throws for another number of operands, and for operands that one of the ops rejects.
+  /// Computes the value. The result is bitwise identical to that of the same ops called one by one, and the call is one
+  /// step of the recording. Throws for another number of operands, and for operands that one of the ops rejects.
   template <std::same_as<tensor>... T>
     requires(sizeof...(T) > 0)
   tensor operator()(const T&... xs) const {
     const tensor* const in[] = {&xs...};
     return detail::run_stored(program_.get(), in);
   }
-  /// The value for operands in an array.
+  /// Computes the value for operands in an array.
   tensor operator()(std::span<const tensor* const> xs) const { return detail::run_stored(program_.get(), xs); }
 
  private:
@@ -59,8 +59,8 @@ class fused_expression {
 ///     return y + x[1];
 ///   });
 ///   kg::tensor r = f(a, b);
-/// Symbols are invalid after `f` has returned. Throws if there are a thousand steps, or if a hundred values are needed
-/// at once. Gradient: by the rules of the ops; op by op if one of them has no rule.
+/// Symbols are invalid after `f` has returned. Throws for an expression of a thousand steps or more, and if a hundred
+/// values or more are needed at once. Gradient: by the rules of the ops; op by op if one of them has no rule.
 template <class F>
   requires std::is_invocable_v<F&, std::span<const symbol>>
 fused_expression fuse(int operands, F&& f) {
@@ -73,7 +73,7 @@ fused_expression fuse(int operands, F&& f) {
   return fused_expression(detail::stored(operands, std::move(list), root, tail));
 }
 
-/// An operand of a step: a symbol, or a number, which takes the dtype of the first symbol next to it.
+/// An operand of a call in an expression: a symbol, or a number, which takes the dtype of the first symbol next to it.
 class fuse_operand {
  public:
   fuse_operand(symbol x) : symbol_(x) {}
@@ -90,9 +90,9 @@ class fuse_operand {
   bool is_number_ = false;
 };
 
-/// A built-in op by name in an expression that is put together at run time: `kg::call("Sub", {1, x})`. Throws for an
-/// unknown name, an op that is not elementwise, a wrong number of operands, symbols of two expressions, and unknown
-/// attributes.
+/// Adds a call of a built-in op by name to an expression that is put together at run time: `kg::call("Sub", {1, x})`.
+/// Throws for an unknown name, an op that is not elementwise, a wrong number of operands, numbers alone, symbols of two
+/// expressions, and unknown attributes.
 symbol call(std::string_view op, std::span<const fuse_operand> operands, std::span<const attribute_ref> attrs = {});
 inline symbol call(std::string_view op, std::initializer_list<fuse_operand> operands,
                    std::initializer_list<attribute_ref> attrs = {}) {

@@ -75,8 +75,8 @@ struct uniform_run {
   /// The kernels that a wanted result needs, all when `wanted` is empty. False: there is none for the dtype.
   bool choose_steps(std::span<const bool> wanted);
   void choose_some(std::span<const bool> wanted);
-  /// Gives the operands, buffers and numbers their places. An operand beyond those of the call, the gradient that a
-  /// reduction hands to each element, has its place in the buffers, after all others.
+  /// Gives the operands, buffers and numbers their locations. An operand beyond those of the call, the gradient that a
+  /// reduction hands to each element, is in the buffers, after all others.
   void place_operands(std::span<const tensor* const> in);
   /// Every one of `results` that a step computes gets its tensor.
   void place_results(const shape& dims, std::span<const std::int16_t> results, std::span<const bool> wanted,

@@ -31,15 +31,16 @@ symbol read_step(stencil_steps& steps, std::size_t operand, std::span<const std:
 
 export namespace kerngrad {
 
-/// Values outside of an axis. For [1 2 3], three elements to the left and to the right: `periodic` [1 2 3] and [1 2 3],
-/// from the other end; `zero` [0 0 0] and [0 0 0]; `edge` [1 1 1] and [3 3 3], the outermost element; `reflect` [2 3 2]
-/// and [2 1 2], mirrored without repeating the outermost element.
+/// Values outside of an axis, for stencils and `shift`. For the axis [1 2 3], `periodic` continues from the other end:
+/// [1 2 3] on the left and [1 2 3] on the right. `zero` has [0 0 0] on both sides. `edge` repeats the outermost
+/// element: [1 1 1] and [3 3 3]. `reflect` mirrors the axis without repeating the outermost element: [2 3 2] and [2 1
+/// 2].
 enum class boundary : std::uint8_t { periodic, zero, edge, reflect };
 
-/// x shifted by constant offsets: element i of the result is element i + offset of x. Offsets belong to the last axes
-/// of x, and so do boundaries; a single boundary serves all axes. Any dtype that `roll`, `pad` and `gather` take.
-/// Throws for more offsets than axes, offsets beyond a billion, and too few boundaries. Gradient, of any order: dy is
-/// added to the elements that were read.
+/// x shifted by constant offsets: element i of the result is element i + offset of x. The last offset belongs to the
+/// last axis of x, the one before it to the axis before, and so on. Boundaries belong to axes in the same way; a single
+/// boundary serves all axes. Any dtype that `roll`, `pad` and `gather` take. Throws for more offsets than axes, offsets
+/// beyond a billion, and too few boundaries. Gradient, of any order: dy is added to the elements that were read.
 tensor shift(const tensor& x, std::span<const std::int64_t> offsets, std::span<const boundary> edges);
 inline tensor shift(const tensor& x, std::initializer_list<std::int64_t> offsets,
                     std::initializer_list<boundary> edges) {
@@ -54,7 +55,8 @@ class field {
  public:
   field(detail::stencil_steps& steps, std::size_t operand) : steps_(&steps), operand_(operand) {}
 
-  /// The operand at offsets along its last axes; without offsets, the element itself.
+  /// The operand at constant offsets along its last axes; without offsets, the element itself. Throws for offsets
+  /// beyond a billion, and for more than 100 different reads in one stencil.
   template <class... I>
     requires(detail::integer_type<I> && ...)
   symbol operator()(I... offsets) const {
@@ -104,16 +106,16 @@ class fused_stencil {
   fused_stencil() = default;
   explicit fused_stencil(std::shared_ptr<const detail::stored_stencil> program) : program_(std::move(program)) {}
 
-  /// The result, or an array of all results. They are bitwise identical to those of the expression on shifted tensors,
-  /// `kg::shift`, op by op. Throws for another number of operands, for an operand with fewer axes than offsets, and for
-  /// operands that one of the ops rejects.
+  /// Runs the stencil and returns the result, or an array of all results. They are bitwise identical to those of the
+  /// expression on shifted tensors, `kg::shift`, op by op. Throws for another number of operands, for an operand with
+  /// fewer axes than offsets, and for operands that one of the ops rejects.
   template <std::same_as<tensor>... T>
     requires(sizeof...(T) > 0)
   auto operator()(const T&... xs) const {
     const tensor* const in[] = {&xs...};
     return (*this)(std::span<const tensor* const>(in));
   }
-  /// The results for operands in an array.
+  /// Runs the stencil on operands in an array.
   auto operator()(std::span<const tensor* const> xs) const {
     std::array<tensor, Results> out;
     detail::run_stored(program_.get(), xs, out);
@@ -132,9 +134,10 @@ class fused_stencil {
 ///     return std::array{h() - c * (u(0, 1) - u(0, -1)), u() - c * (h(0, 1) - h(0, -1))};
 ///   });
 ///   auto [h2, u2] = step(h, u);
-/// Offsets belong to the last axes, and so do boundaries; a single boundary serves all axes. Throws for expressions
-/// that are too long, as `fuse(operands, f)`, and for more than 100 different reads. Gradient, of any order: by the
-/// gradients of `shift` and of the fused expression.
+/// Offsets and boundaries belong to the last axes of the operands, as in `shift`; a single boundary serves all axes.
+/// Throws for expressions that are too long, as `fuse(operands, f)`, and for more than 100 different reads. Throws
+/// unless there is one boundary, or one for each axis with offsets. Gradient, of any order: by the gradients of `shift`
+/// and of the fused expression.
 template <class F>
   requires std::is_invocable_v<F&, std::span<const field>>
 auto fuse(int operands, std::span<const boundary> edges, F&& f) {

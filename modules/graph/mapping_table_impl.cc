@@ -294,7 +294,7 @@ static_assert([] {
   return true;
 }());
 
-// Places in the table in the order of the names: what a look-up searches.
+// Indices in the table in the order of the names: what a look-up searches.
 constexpr auto by_name = []() consteval {
   std::array<std::uint16_t, std::size(mappings)> order{};
   for (std::uint16_t i = 0; i < order.size(); ++i) {

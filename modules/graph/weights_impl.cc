@@ -178,7 +178,7 @@ tensor plain_in(shard_bytes& from, const weight_entry& w) {
   }
 }
 
-// The one place where bytes of a file become a tensor. The first read widens half precision and bytes.
+// Makes a tensor of the bytes of a file, which nothing else does. The first read widens half precision and bytes.
 weight read_weight(shard_bytes& from, const weight_entry& w) {
   switch (w.stored) {
     case form::half: return {.stored = lent<float16>(from, w), .read_as = w.type};

@@ -168,7 +168,7 @@ void unfinished_file::write(std::span<const std::byte> bytes) {
 
 void unfinished_file::finish() {
   if (::close(std::exchange(descriptor_, -1)) != 0) fail_by(errno, "written");
-  // By its name: a library may have put another file in its place.
+  // By its name: a library may have put another file there.
   const opened complete(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
   if (complete.descriptor < 0 || ::fsync(complete.descriptor) != 0) fail_by(errno, "written");
 }

@@ -111,7 +111,7 @@ class json_value {
     iterator end() const { return {nullptr, 0}; }
   };
   members_of members() const { return {*this}; }
-  /// Words that an object of so many members has for the places of its keys, sorted by key, 32 bits each.
+  /// Words that an object of so many members has for the offsets of its keys, sorted by key, 32 bits each.
   static std::size_t index_words(std::size_t members) { return members > most_unsorted ? (members + 1) / 2 : 0; }
   /// The member of that name; null: there is none, or this is no object. Takes logarithmic time in large objects.
   const json_value* find(std::string_view name) const;

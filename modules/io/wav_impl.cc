@@ -97,7 +97,7 @@ description described(const origin& file, std::span<const std::byte> chunk) {
 }
 
 // Calls take(name, contents) for each chunk until it returns true. Each begins with four letters and its size, at an
-// even place.
+// even offset.
 template <class Take>
 void for_chunks(const origin& file, std::span<const std::byte> bytes, const Take& take) {
   constexpr std::size_t header = 12, before = 8;

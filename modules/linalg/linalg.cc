@@ -271,9 +271,11 @@ tensor diagonal(const tensor& x, std::int64_t offset = 0);
 tensor trace(const tensor& x, std::int64_t offset = 0);
 /// The products of all pairs of elements of two vectors: [n, m].
 tensor outer(const tensor& a, const tensor& b);
-/// The sums of products of conj(a) and b along an axis of both, counted from the back. The other axes broadcast.
+/// The sums of the products of conj(a) and b along an axis of both; the other axes broadcast. The axis counts from the
+/// back: -1 is the last one, and 0 or more throws. Throws for vectors of different lengths. Differentiable.
 tensor vecdot(const tensor& a, const tensor& b, std::int64_t axis = -1);
-/// The cross products along an axis of 3 elements, counted from the back. The other axes broadcast.
+/// The cross products of vectors of 3 elements along an axis of both; the other axes broadcast. The axis counts from
+/// the back: -1 is the last one, and 0 or more throws. Throws for vectors of another length. Differentiable.
 tensor cross(const tensor& a, const tensor& b, std::int64_t axis = -1);
 /// The Kronecker product: each element of a times b, of any ranks up to 4. Axes of size 1 go in front of the lower
 /// rank.

@@ -12,13 +12,14 @@ import kerngrad;
 export namespace kerngrad::mpi {
 
 /// The ranks that take part in a collective operation: a value that names an MPI communicator. Copies name the same
-/// one. It lives as long as the program, because recorded ops refer to it. Ops name it by `number()`. One thread of a
-/// rank at a time may call ops of a communicator. Threads that call ops at the same time need one each: `duplicate`
-/// makes them. After an op has thrown midway, later ops of the rank on the communicator throw as well.
+/// one. The MPI communicator lives until the program ends, because recorded ops refer to it by `number()`. One thread
+/// of a rank at a time may call ops of a communicator. Threads that call ops at the same time need one each:
+/// `duplicate` makes them. After an op has thrown midway, later ops of the rank on the communicator throw as well.
 class communicator {
  public:
-  /// All ranks of the program. The first call starts MPI, unless the program has started it before, with
-  /// MPI_THREAD_MULTIPLE. All ranks must make that first call. It throws if a rank has another version of kerngrad.
+  /// The communicator of all ranks of the program. The first call starts MPI with MPI_THREAD_MULTIPLE, unless the
+  /// program has started it before. All ranks must make that first call. It throws if a rank has another version of
+  /// kerngrad.
   communicator();
   /// The communicator of that number. Throws if there is none.
   explicit communicator(std::int64_t number);
@@ -31,7 +32,7 @@ class communicator {
   std::int64_t number() const { return number_; }
 
   /// Splits the ranks: all ranks that pass the same color get one communicator, ordered by `key`, then by their ranks
-  /// here. All ranks must call it. Colors are not negative.
+  /// here. All ranks must call it. Throws for a negative color.
   communicator split(int color, int key = 0) const;
   /// A communicator of the same ranks, whose messages do not mix with others. All ranks must call it.
   communicator duplicate() const;
@@ -48,14 +49,14 @@ class communicator {
 void set_checked(bool on);
 /// True in the checked mode.
 bool checked();
-/// Seconds that an op waits for the other ranks before it throws. The error names the op and the ranks that sent
-/// nothing. The environment variable KERNGRAD_MPI_TIMEOUT sets it at the start; else it is 300. Throws unless it is
-/// above 0.
+/// Sets the number of seconds that an op waits for the other ranks before it throws. The error names the op and the
+/// ranks that sent nothing. At the start it is the environment variable KERNGRAD_MPI_TIMEOUT, else 300. Throws unless
+/// `seconds` is above 0.
 void set_timeout(double seconds);
-/// Seconds that an op waits before it throws.
+/// The number of seconds that an op waits for the other ranks before it throws.
 double timeout();
-/// Ends MPI if kerngrad started it. The end of the program does it as well, so you need not call it. In the checked
-/// mode it throws on every rank if another rank is in an op. All ranks must call it, and no op can follow it.
+/// Ends MPI if kerngrad started it. All ranks must call it, and no op can follow it. The end of the program does it as
+/// well, so you need not call it. In the checked mode, finish throws on every rank if another rank calls an op instead.
 void finish();
 
 }  // namespace kerngrad::mpi
@@ -131,7 +132,7 @@ tensor after_all(const tensor& x, const attr_value& comm);
 
 export namespace kerngrad::mpi {
 
-/// The op AllReduce, sums and means: `register_op<mpi::AllReduce>()` makes it callable by name as well.
+/// The op of `all_reduce` for sums and means: `register_op<mpi::AllReduce>()` makes it callable by name as well.
 struct AllReduce {
   static constexpr op_row row{.name = "AllReduce",
                               .doc = "The sum of x over all ranks, on every rank, added in the order of the ranks.",
@@ -146,7 +147,7 @@ struct AllReduce {
   }));
 };
 
-/// The op AllReduceMax.
+/// The op of `all_reduce` for the largest elements; `register_ops` makes it callable by name as well.
 struct AllReduceMax {
   static constexpr op_row row{.name = "AllReduceMax",
                               .doc =
@@ -163,7 +164,7 @@ struct AllReduceMax {
   }));
 };
 
-/// The op AllReduceMin.
+/// The op of `all_reduce` for the smallest elements; `register_ops` makes it callable by name as well.
 struct AllReduceMin {
   static constexpr op_row row{.name = "AllReduceMin",
                               .doc = "The least x of all ranks, element by element. Gradient: as AllReduceMax.",
@@ -178,7 +179,7 @@ struct AllReduceMin {
   }));
 };
 
-/// The op Reduce, the adjoint of Broadcast.
+/// The op of `reduce`, the sum over all ranks on one rank; `register_ops` makes it callable by name as well.
 struct Reduce {
   static constexpr op_row row{.name = "Reduce",
                               .doc = "The sum of x over all ranks on the root, zeros on the other ranks.",
@@ -193,7 +194,7 @@ struct Reduce {
   }));
 };
 
-/// The op Broadcast.
+/// The op of `broadcast`, which sends the x of one rank to all; `register_ops` makes it callable by name as well.
 struct Broadcast {
   static constexpr op_row row{.name = "Broadcast",
                               .doc = "The root's x on every rank.",
@@ -208,7 +209,7 @@ struct Broadcast {
   }));
 };
 
-/// The op AllGather.
+/// The op of `all_gather`, which joins the x of all ranks; `register_ops` makes it callable by name as well.
 struct AllGather {
   static constexpr op_row row{.name = "AllGather",
                               .doc = "The x of all ranks along axis 0, in the order of the ranks.",
@@ -222,7 +223,8 @@ struct AllGather {
       keep::nothing, [](const auto& c) { return detail::scattered(c.dy(), c.template attr<"comm">(), c.dims(0)); }));
 };
 
-/// The op ReduceScatter.
+/// The op of `reduce_scatter`, which gives each rank a part of the sum; `register_ops` makes it callable by name as
+/// well.
 struct ReduceScatter {
   static constexpr op_row row{.name = "ReduceScatter",
                               .doc = "Part r along axis 0 of the sum of x over all ranks, on rank r.",
@@ -237,7 +239,7 @@ struct ReduceScatter {
   }));
 };
 
-/// The op AllToAll.
+/// The op of `all_to_all`, which sends a part of x to each rank; `register_ops` makes it callable by name as well.
 struct AllToAll {
   static constexpr op_row row{.name = "AllToAll",
                               .doc = "Part r along axis 0 goes to rank r; the parts that arrive are joined.",
@@ -251,7 +253,7 @@ struct AllToAll {
       wrt(keep::nothing, [](const auto& c) { return detail::exchanged(c.dy(), c.template attr<"comm">()); }));
 };
 
-/// The op SendRecv.
+/// The op of `send_recv`, which passes x to another rank; `register_ops` makes it callable by name as well.
 struct SendRecv {
   static constexpr op_row row{.name = "SendRecv",
                               .doc = "Sends x to one rank and gives that of another rank; zeros where none sends.",
@@ -266,7 +268,7 @@ struct SendRecv {
   }));
 };
 
-/// The op Barrier.
+/// The op of `barrier`, which returns x after all ranks called it; `register_ops` makes it callable by name as well.
 struct Barrier {
   static constexpr op_row row{.name = "Barrier",
                               .doc = "x, after every rank has reached the call. Its gradient is a barrier, too.",
@@ -280,44 +282,50 @@ struct Barrier {
       wrt(keep::nothing, [](const auto& c) { return detail::after_all(c.dy(), c.template attr<"comm">()); }));
 };
 
-/// How the values of several ranks are combined.
+/// The ways to combine the values of several ranks.
 enum class reduction : std::uint8_t { sum, mean, max, min };
 
 /// Combines x of all ranks element by element, on every rank: sum, mean, largest or smallest. Sums are added in the
 /// order of the ranks, so they repeat bitwise; float16 and bfloat16 are added in float32 and rounded once. The ranks
 /// pass equal shapes and dtypes. Throws for a mean of integers, and for the largest or smallest of complex numbers.
-/// Gradient, of a loss that is summed over the ranks: the sum or mean of dy over all ranks. For the largest and the
-/// smallest it goes to the ranks that have it, in equal shares.
+/// Gradients are those of a loss that is summed over the ranks. The gradient of a sum or mean is the sum or mean of dy
+/// over all ranks. For the largest or smallest elements it is the sum of dy, shared equally by the ranks whose elements
+/// equal the result.
 tensor all_reduce(const tensor& x, reduction how = reduction::sum, const communicator& on = {});
-/// The sum of x over all ranks on the rank `root`, zeros on the others. Gradient: dy of the root, on every rank.
+/// The sum of x over all ranks on the rank `root`, zeros on the others. The ranks pass equal shapes and dtypes. Throws
+/// if there is no rank `root`. Gradient: dy of the root, on every rank.
 tensor reduce(const tensor& x, int root = 0, const communicator& on = {});
-/// The x of the rank `root`, on every rank. All ranks give a tensor of its shape and dtype. Gradient: the sum of dy
-/// over all ranks on the root, zeros on the others.
+/// Returns the x of the rank `root` on every rank. All ranks pass a tensor of its shape and dtype. Throws if there is
+/// no rank `root`. Gradient: the sum of dy over all ranks on the root, zeros on the others.
 tensor broadcast(const tensor& x, int root = 0, const communicator& on = {});
-/// The x of all ranks, joined along axis 0 in the order of the ranks. Scalars become a vector. The ranks give equal
-/// shapes. Gradient: the sum over all ranks of the part of dy that belongs to this rank.
+/// Joins the x of all ranks along axis 0, in the order of the ranks. Scalars become a vector. The ranks pass equal
+/// shapes and dtypes. Gradient: the sum over all ranks of the part of dy that belongs to this rank.
 tensor all_gather(const tensor& x, const communicator& on = {});
 /// The sum, or mean, of x over all ranks, cut into parts along axis 0: rank r gets part r. Throws unless the size of
-/// the axis is a multiple of the number of ranks. Gradient: dy of all ranks, joined.
+/// the axis is a multiple of the number of ranks, for a mean of integers, and for other reductions. Gradient: dy of all
+/// ranks, joined along axis 0; a mean divides it by the number of ranks.
 tensor reduce_scatter(const tensor& x, reduction how = reduction::sum, const communicator& on = {});
-/// Cuts x along axis 0 into one part per rank, sends part r to rank r, and joins the parts that arrive in the order of
-/// the ranks. Throws unless the size of the axis is a multiple of the number of ranks. Gradient: the same of dy.
+/// Cuts x along axis 0 into one part per rank and sends part r to rank r. Returns the parts that arrive, joined in the
+/// order of the ranks. Throws unless the size of the axis is a multiple of the number of ranks. Gradient: `all_to_all`
+/// of dy.
 tensor all_to_all(const tensor& x, const communicator& on = {});
-/// Sends x to the rank `to` and gives the tensor that the rank `from` sends, of the same shape and dtype. -1 stands for
-/// no rank: without a sender the result is zeros. All ranks of the communicator call it. Throws if only one of `to` and
-/// `from` is the calling rank. Gradient: dy goes in the other direction.
+/// Sends x to the rank `to` and returns the tensor that the rank `from` sends. Both have the same shape and dtype. No
+/// rank is written as -1: without a sender the result is zeros. All ranks of the communicator call it. Throws for other
+/// ranks than there are, and if only one of `to` and `from` is the calling rank. Gradient: dy goes in the other
+/// direction.
 tensor send_recv(const tensor& x, int to, int from, const communicator& on = {});
 /// Returns x after every rank has reached the call. Gradient: dy, after another barrier.
 tensor barrier(const tensor& x, const communicator& on = {});
 /// Returns after every rank has reached the call.
 void barrier(const communicator& on = {});
 
-/// Use it for a loss that all ranks compute alike: it returns loss / size, the share of this rank. Gradients are those
-/// of a loss that is summed over the ranks, so without it such a loss counts once per rank. In the checked mode it
-/// throws on every rank if the losses differ. Gradient: dy / size.
+/// Returns loss / size, the share of this rank in a loss that all ranks compute alike. Gradients are those of a loss
+/// that is summed over the ranks, so without this function such a loss would count once per rank. Throws for a loss
+/// that is neither floating nor complex. In the checked mode it throws on every rank if the losses differ. Gradient: dy
+/// / size.
 tensor replicated_loss(const tensor& loss, const communicator& on = {});
 
-/// Makes all these ops callable by name. Throws if a name is taken.
+/// Makes the ops of this module callable by name. Throws if a name is taken.
 void register_ops();
 
 }  // namespace kerngrad::mpi
@@ -326,7 +334,7 @@ void register_ops();
 
 export namespace kerngrad::mpi {
 
-/// Settings of data_parallel. All ranks pass the same.
+/// Settings of data_parallel. All ranks must pass the same ones.
 struct data_parallel_options {
   std::int64_t first_bucket = std::int64_t{1} << 20;  ///< bytes of gradients that are sent first
   std::int64_t bucket = std::int64_t{25} << 20;       ///< bytes that are sent together afterwards
@@ -335,30 +343,31 @@ struct data_parallel_options {
 };
 
 /// Trains the same variables on all ranks, each with its own part of a batch. A step applies the gradient of the mean
-/// loss over the examples of all ranks, so it is that of one rank with the whole batch, up to rounding. Gradients are
-/// added in the order of the ranks: a run with as many ranks repeats bitwise, whatever the buckets. It has a duplicate
-/// of the communicator for its messages. One thread at a time may call its functions.
+/// loss over the examples of all ranks. So it is the step of one rank with the whole batch, up to rounding. Gradients
+/// are added in the order of the ranks: a run with as many ranks repeats bitwise, whatever the buckets. Messages go
+/// through a duplicate of the communicator. One thread at a time may call the functions of an object.
 class data_parallel {
  public:
-  /// Gives all ranks the values that rank 0 has, and then calls `check_weights`. All ranks give variables of the same
-  /// names, shapes and dtypes in the same order, and the same options. If a rank does not, or if it alone gives
-  /// something wrong, all ranks throw. The optimizer must live as long.
+  /// Gives all ranks the values that rank 0 has, and then calls `check_weights`. All ranks pass variables of the same
+  /// names, shapes and dtypes in the same order, and the same options. If a rank does not, or if its own arguments are
+  /// invalid, all ranks throw. The optimizer must live as long as this object. Variables are float32 or float64.
   data_parallel(optimizer& by, const communicator& on, std::span<const variable> variables,
                 const data_parallel_options& options = {});
   ~data_parallel();
   data_parallel(const data_parallel&) = delete;
   data_parallel& operator=(const data_parallel&) = delete;
 
-  /// One step. `loss` gives the mean loss over this rank's examples, of which there are `examples`. Without examples it
-  /// is not called. Returns the mean loss over the examples of all ranks, before the step. Gradients from `accumulate`
-  /// take part. After it or `accumulate` has thrown on a rank, the rank can take no further step: both throw. Then end
-  /// the program on every rank, and resume from a checkpoint.
+  /// Takes one step. `loss` returns the mean loss over this rank's examples, and `examples` is their number. If it is
+  /// 0, `loss` is not called. Returns the mean loss over the examples of all ranks, before the step. Gradients from
+  /// `accumulate` take part. Throws if no rank has examples. After `minimize` or `accumulate` has thrown on a rank,
+  /// both throw there at every call. Then end the program on every rank, and resume from a checkpoint.
   double minimize(const std::function<tensor()>& loss, std::int64_t examples = 1);
-  /// Adds the gradients of a part of the batch to those of this rank, without messages. Ranks may call it any number of
-  /// times.
+  /// Adds the gradients of a part of the batch to those of this rank, without messages. `loss` and `examples` are as in
+  /// `minimize`. Ranks may call it any number of times before a step.
   void accumulate(const std::function<tensor()>& loss, std::int64_t examples = 1);
-  /// Compares a hash of 64 bits of the variables of all ranks, and throws on every rank if the hashes differ. A change
-  /// of any bit changes the hash. Several changes may give the same hash again, by a chance of about 1 in 2^64.
+  /// Compares a hash of 64 bits of the variables of all ranks, and throws on every rank if the hashes differ. All ranks
+  /// must call it. A change of any bit changes the hash. Several changes may give the same hash again, by a chance of
+  /// about 1 in 2^64.
   void check_weights() const;
   /// Number of messages that a step sums: one per bucket.
   std::int64_t buckets() const;

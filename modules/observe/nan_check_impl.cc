@@ -123,7 +123,7 @@ std::string described(const std::string& name, const tensor& x) {
   return text + ", " + std::to_string(f.nans) + " NaN, " + std::to_string(f.infinities) + " infinite";
 }
 
-// Operands have the names of the op's row, where each has a place in it.
+// Operands have the names of the op's row, where each has an index in it.
 std::string operand_name(const kernel_event& e, std::size_t i) {
   const op_row* row = row_named(e.op);
   if (!row || (row->takes_list() ? e.in.size() < row->operands.size() : e.in.size() != row->operands.size()))

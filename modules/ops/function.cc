@@ -19,7 +19,7 @@ export namespace kerngrad {
 // A tensor that is moved from, a temporary or one that was moved, may donate its memory to the result: so a chain of
 // calls needs one block however long it is.
 
-/// Type of `function_of`: calls a built-in op with operands and attributes, as `call`.
+/// Type of `function_of`. Calls a built-in op with operands and attributes, as `call`.
 template <fixed_string Op>
   requires known_op<Op>
 struct op_function {
@@ -69,8 +69,9 @@ struct op_function<Op> {
 };
 
 /// A built-in op as a function object: `function_of<"Exp">(x)` is `exp(x)`, `grad(function_of<"Tanh">)` the gradient of
-/// tanh. Arguments are those of the typed API: tensors, attributes `attr<"axis">(1)`, and numbers next to a tensor if
-/// the op is elementwise with two operands. Symbols in `fuse` work too. Throws if the op's row rejects the call.
+/// tanh. Arguments are those of the typed API: tensors, and attributes such as `attr<"axis">(1)`. Elementwise ops with
+/// two operands also take a number next to a tensor. Symbols in `fuse` work too. Throws if the op does not accept the
+/// arguments.
 template <fixed_string Op>
   requires known_op<Op>
 inline constexpr op_function<Op> function_of{};

@@ -20,48 +20,50 @@ import :launch;
 
 namespace kerngrad::detail {
 
-/// One axis of a strided copy: its size and the distance of its elements on both sides, in elements.
+/// One axis of a strided copy: its size, and the distance of its elements in source and destination, in elements.
 struct copy_axis {
   std::int64_t size, in, out;
 };
 
-/// Values that the shape rule of a call resolved for the launcher of its calling convention. A user-defined op whose
-/// own rule resolved nothing is rejected.
+/// Values that the shape rule of a call resolved for the launcher of its calling convention. Throws if the rule of a
+/// custom op resolved nothing.
 const resolved_geometry& resolved(const launch_call& c, resolved_geometry::kind wanted);
 /// Row-major strides of a shape.
 std::vector<std::int64_t> strides_of(const shape& dims);
-/// The product of the sizes from axis `first` up to, not including, `last`.
+/// The product of the sizes of axes `first` to before `last`.
 std::int64_t extent_of(const shape& dims, int first, int last);
-/// Copies along the axes, outermost first, with the `Transpose` kernel of the backend (any strided copy will do).
+/// Copies elements along axes, outermost first, by the `Transpose` kernel of the backend, which makes any strided copy.
 void copy_strided(backend from, const void* in, void* out, dtype type, std::vector<copy_axis> axes,
                   std::int64_t in_offset = 0, std::int64_t out_offset = 0);
 inline void copy_strided(const launch_call& c, const void* in, void* out, dtype type, std::vector<copy_axis> axes,
                          std::int64_t in_offset = 0, std::int64_t out_offset = 0) {
   copy_strided(c.from, in, out, type, std::move(axes), in_offset, out_offset);
 }
-/// x with its axes permuted, contiguous.
+/// Copies x with its axes permuted to a contiguous array.
 void permute(const launch_call& c, const void* in, void* out, dtype type, const shape& dims, std::span<const int> perm);
-/// How two or three operands that broadcast to a shape are walked: axes of size 1 go, neighbours that all operands walk
-/// as one become one.
+/// The geometry of two or three operands that broadcast to a shape. Axes of size 1 are dropped, and neighboring axes
+/// that all operands traverse as one are merged.
 template <std::size_t N>
 kernels::broadcast_geometry broadcast_walk(const shape& dims, const std::array<shape, N>& operands);
-/// The first operand split at the resolved axis: what is before it, the axis, and what is after it.
+/// The first operand split at the resolved axis: elements before it, of it, and after it.
 kernels::reduce_geometry split_at_axis(const launch_call& c);
-/// A number as an element of a dtype; out of an integer's range it saturates, NaN becomes 0, as Cast does.
+/// A number as an element of a dtype, as Cast converts it: outside of an integer's range it saturates, and NaN becomes
+/// 0.
 struct element_of {
   alignas(16) std::byte bytes[16] = {};
   element_of(double value, dtype type);
-  /// An attribute's value: for texts a text that is the call's, the empty one for 0.
+  /// The value of an attribute. For text it is the string of the call, or the empty one for 0.
   element_of(const launch_call& c, const attr_value& value, dtype type);
 };
-/// Fills with a number.
+/// Fills `count` elements with a number.
 void fill_with(const launch_call& c, void* out, dtype type, std::int64_t count, double value);
-/// For ops whose results add up products of all operands: zeros where an operand has no elements. True if that was so.
-/// The other axes of such an operand may be of any size, and neither launcher nor kernel goes along them.
+/// Fills the results with zeros if an operand has no elements, and returns true if so. It is for ops whose results add
+/// up products of all operands. The other axes of such an operand may be of any size, so launcher and kernel must not
+/// run.
 bool filled_without_products(const launch_call& c);
 
-/// Runs `launch` on the same call with operand `at`, int64 indices, as the int32 that kernels take. Values that int32
-/// does not hold become -1, which is outside of every range as well.
+/// Runs `launch` on the call with operand `at`, int64 indices, converted to the int32 that kernels take. Values that
+/// int32 does not hold become -1, which is out of every range as well.
 void on_int32(const launch_call& c, std::size_t at, launch_fn launch);
 inline bool has_wide_indices(const launch_call& c, std::size_t at) { return c.in[at].type == dtype::int64; }
 
@@ -80,22 +82,22 @@ void run_kernel_of(const launch_call& c, const Geometry& g) {
 
 // ------------------------------------------------------------------------------------------ work for several threads
 
-/// Work on fewer elements is never split: waking a thread takes longer.
+/// The smallest number of elements that is split over threads. For less work, waking a thread takes longer.
 inline constexpr std::int64_t split_least = 1 << 14;
 
-/// Elements in a chunk of work with that many operations each: a power of two, of about two microseconds. It depends on
+/// Elements in a chunk of work with `cost` operations each: a power of two, of about two microseconds. It depends on
 /// the op alone, never on the number of threads, and so do the results.
 std::int64_t chunk_elements(double cost);
-/// The cost of work that is not to be split: user-defined kernels may throw, or have threads themselves.
+/// The cost that marks work that is never split. Custom kernels may throw, or have threads themselves.
 inline constexpr double never_split = -1;
-/// True if work is to be split: several threads are allowed, and there are chunks for them.
+/// True if work should be split: several threads are allowed, and there is a chunk for more than one.
 bool worth_splitting(std::int64_t elements, double cost);
-/// The same for the kernel of a call, where that is one of the library's own.
+/// True if the work of a call should be split. The kernels of custom ops are never split.
 bool worth_splitting(const launch_call& c, std::int64_t elements, double cost);
 /// The cost of the call's row, or never_split.
 double split_cost(const launch_call& c);
 
-/// True if jobs go to a pool of the program's, which may throw before all of a job is done.
+/// True if jobs run on a thread pool of the program, which may throw before all of a job is done.
 bool uses_callers_pool();
 
 /// Calls part(begin, size) for each chunk of the `all` items; the result has `result_bytes` bytes.
@@ -109,12 +111,12 @@ void in_chunks(std::int64_t all, std::int64_t chunk, std::int64_t result_bytes, 
   });
 }
 
-/// The elementwise kernels on contiguous arrays, by several threads; the sizes are those of an element.
+/// Runs elementwise kernels on contiguous arrays by several threads. `x_size` and `y_size` are the sizes of an element.
 void split_flat1(const kernel_slot& slot, double cost, const void* x, std::size_t x_size, void* y, std::size_t y_size,
                  std::size_t count);
 void split_flat2(const kernel_slot& slot, double cost, const void* a, const void* b, std::size_t in_size, void* y,
                  std::size_t y_size, std::size_t count);
-/// Launches flat kernels: one branch more than the kernel if the work is small.
+/// Runs elementwise kernels on contiguous arrays. If the work is small, it costs one branch more than the kernel.
 inline void run_flat1(const kernel_slot& slot, double cost, const void* x, dtype from, void* y, dtype to,
                       std::int64_t count) {
   if (count >= split_least && worth_splitting(count, cost)) [[unlikely]]
@@ -128,12 +130,12 @@ inline void run_flat2(const kernel_slot& slot, double cost, const void* a, const
   slot.flat2(a, b, y, static_cast<std::size_t>(count));
 }
 
-/// `bytes` bytes further.
+/// Advances a pointer by `bytes` bytes.
 inline const void* advanced(const void* p, std::int64_t bytes) { return static_cast<const std::byte*>(p) + bytes; }
 inline void* advanced(void* p, std::int64_t bytes) { return static_cast<std::byte*>(p) + bytes; }
 
-/// A box of axes, outermost first, cut into chunks: whole pieces of one axis, for every index of the axes before it.
-/// Chunks are numbered in row-major order. No size is 0.
+/// A box of axes, outermost first, cut into chunks. Each chunk is a piece of one axis for one index of the axes before
+/// it. Chunks are numbered in row-major order. No size is 0.
 struct box_cut {
   int axis = 0;            ///< the axis that is cut
   std::int64_t outer = 1;  ///< indices of the axes before it, together
@@ -142,14 +144,14 @@ struct box_cut {
 
   box_cut(std::span<const std::int64_t> dims, std::int64_t chunk);
   std::size_t chunks() const { return kernels::extent(outer, pieces); }
-  /// How much of the axis a chunk has.
+  /// The number of indices of the cut axis in a chunk.
   std::int64_t count(std::size_t chunk) const { return std::min(piece, size - begin(chunk)); }
-  /// Begin of a chunk on the axis, and counted over all axes up to it.
+  /// The begin of a chunk on the cut axis. `first` counts it over all axes up to the cut one.
   std::int64_t begin(std::size_t chunk) const { return static_cast<std::int64_t>(chunk) % pieces * piece; }
   std::int64_t first(std::size_t chunk) const {
     return static_cast<std::int64_t>(chunk) / pieces * size + begin(chunk);
   }
-  /// Begin of a chunk in an array with these strides.
+  /// The offset of a chunk in an array with these strides.
   std::int64_t offset(std::size_t chunk, std::span<const std::int64_t> dims, const std::int64_t* strides) const {
     std::int64_t index = static_cast<std::int64_t>(chunk) / pieces, sum = begin(chunk) * strides[axis];
     for (int i = axis - 1; i >= 0; index /= dims[static_cast<std::size_t>(i)], --i)
@@ -158,8 +160,9 @@ struct box_cut {
   }
 };
 
-/// A kernel whose operands and results are made of `slices` slices each, one after the other, on chunks of slices;
-/// `run(chunk, in, out)` gets the number of slices and where they start. Operands of the set `whole` are not split.
+/// Runs a kernel whose operands and results have `slices` slices each, one after the other, on chunks of slices.
+/// `run(chunk, in, out)` gets the number of slices and pointers to their begins. Operands in the set `whole` are not
+/// split.
 template <class Run>
 void run_slices(const launch_call& c, std::int64_t slices, std::int64_t elements, unsigned whole, Run run) {
   const double cost = c.call.row.cost;
@@ -179,7 +182,7 @@ void run_slices(const launch_call& c, std::int64_t slices, std::int64_t elements
   });
 }
 
-/// Kernels that take a count, element by element.
+/// Runs a kernel that takes a count, element by element.
 template <class Geometry>
 void run_counted(const launch_call& c, const Geometry& all) {
   if (all.count < split_least) return run_kernel_of(c, all);
@@ -190,7 +193,7 @@ void run_counted(const launch_call& c, const Geometry& all) {
   });
 }
 
-/// Kernels along an axis, whose slices are what is outside it.
+/// Runs a kernel along an axis. Its slices are the indices of the axes before it.
 template <class Geometry>
 void run_outer(const launch_call& c, const Geometry& all) {
   const std::int64_t elements = all.outer * all.count * all.inner;
@@ -201,14 +204,14 @@ void run_outer(const launch_call& c, const Geometry& all) {
     c.kernel.run(in, out, &g);
   });
 }
-/// The kernel of a call on operands broadcast to its result.
+/// Runs the kernel of a call on operands broadcast to its result.
 void run_broadcast(const launch_call& c, const kernels::broadcast_geometry& g);
-/// Rows of a window op's result, [image, out_h, ...]: some of those of one image. `part` is their geometry.
+/// Rows of the result [image, out_h, ...] of a window op: some rows of one image. `part` is their geometry.
 struct window_rows {
   kernels::window_geometry part;
   std::int64_t image, first;
 };
-/// Calls run(window_rows) for chunks of rows of the result, once with everything where that is not worth it.
+/// Calls run(window_rows) for chunks of rows of the result, or once for all rows if splitting does not pay.
 template <class Run>
 void in_window_rows(const launch_call& c, const kernels::window_geometry& g, const Run& run) {
   const std::int64_t taps = kernels::saturated_product(g.filter_h, g.filter_w);
@@ -228,7 +231,7 @@ void in_window_rows(const launch_call& c, const kernels::window_geometry& g, con
     run(some);
   });
 }
-/// Windows over images: chunks of rows of the result. Operands after the first are whole.
+/// Runs a window op over images in chunks of rows of the result. Operands after the first are not split.
 void run_windows(const launch_call& c, const void* const* in, void* out, const kernels::window_geometry& g);
 
 }  // namespace kerngrad::detail

@@ -38,7 +38,7 @@ consteval op_row without_gradient(op_row row, std::string_view reason) {
   row.no_gradient = reason;
   return row;
 }
-/// With a scalar form.
+/// The row with a scalar form, made from a lambda.
 template <class F>
 consteval op_row on_numbers(op_row row, F form) {
   row.scalar = scalar_of(form);

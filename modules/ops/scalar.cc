@@ -11,7 +11,7 @@ import :op;
 
 namespace kerngrad::detail {
 
-/// A lambda of as many numbers as the op has operands, called with all three that a step may have.
+/// Runs a lambda that has as many parameters as the op has operands, given the three numbers of a step.
 template <class F>
 struct scalar_code {
   template <class T>
@@ -26,9 +26,9 @@ struct scalar_code {
 
 export namespace kerngrad {
 
-/// The scalar form of an elementwise op, for its row: `.scalar = kg::scalar_of([](auto x) { return x * x * x; })`. The
-/// lambda has no captures and takes one number per operand, all float or all double. Booleans are numbers; true is any
-/// other than 0.
+/// The scalar form of an elementwise op, for the entry of a custom op: `.scalar = kg::scalar_of([](auto x) { return x *
+/// x * x; })`. The lambda has no captures and takes one number per operand, all float or all double. Booleans are
+/// numbers; every number but 0 is true.
 template <class F>
 consteval scalar_form scalar_of(F) {
   static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>,

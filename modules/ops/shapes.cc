@@ -15,7 +15,7 @@ namespace kerngrad::shapes {
 /// A set of axes, one bit each.
 using axis_set = std::uint32_t;
 
-/// Counts an axis from the front, or throws. A scalar has one axis, 0 or -1: detail::axis_from_front.
+/// Counts an axis from the front, or throws. A scalar accepts axis 0 or -1 (detail::axis_from_front).
 constexpr int normalized_axis(const inference& call, std::string_view name, std::int64_t axis, int rank) {
   const std::optional<int> counted = detail::axis_from_front(axis, rank);
   if (!counted) {
@@ -31,14 +31,14 @@ constexpr int axis_of(const inference& call, attr_place at, int rank) {
   return normalized_axis(call, at.name, call.attr(at).as_integer(), rank);
 }
 
-/// The same for an op that joins, cuts or indexes the axis, which a scalar lacks.
+/// The axis that an attribute names, for an op that joins, cuts or indexes this axis. Throws for a scalar.
 constexpr int axis_of_parts(const inference& call, attr_place at, int rank) {
   if (rank == 0) call.refuse("a scalar", "rank 1 or more: an axis with elements", "reshape it to [1]");
   return axis_of(call, at, rank);
 }
 
-/// The axes of a reduction or reversal, the first attribute: an integer, a list, or nothing for all of them. None of a
-/// scalar, whose one axis may be named.
+/// The axes of a reduction or reversal, the first attribute: an integer, a list, or nothing for all of them. Empty for
+/// a scalar, which accepts axis 0 or -1.
 constexpr axis_set reduced_axes(const inference& call, int rank) {
   const std::string_view name = call.row.attrs[0].name;
   const attr_value& value = call.attrs[0];
@@ -55,7 +55,7 @@ constexpr axis_set reduced_axes(const inference& call, int rank) {
   return all & axes;
 }
 
-/// `dims` without the axes in the set, or with size 1 there.
+/// `dims` without the axes in the set, or with size 1 for them if `keep` is true.
 constexpr shape without_axes(const shape& dims, axis_set axes, bool keep) {
   std::int64_t kept[max_rank]{};
   std::size_t rank = 0;
@@ -66,9 +66,9 @@ constexpr shape without_axes(const shape& dims, axis_set axes, bool keep) {
   return shape(std::span<const std::int64_t>(kept, rank));
 }
 
-/// The most elements of a shape, and so the largest size of an axis.
+/// The largest number of elements of a shape, and so the largest size of an axis.
 inline constexpr std::int64_t most_elements = std::int64_t{1} << 58;
-/// The sum of two sizes, which cannot overflow; a result that no shape has is rejected.
+/// The sum of two sizes, which cannot overflow. Throws for a sum that no shape has.
 constexpr std::int64_t sum_of_sizes(const inference& call, std::int64_t a, std::int64_t b) {
   if (a > most_elements || b > most_elements - a) call.refuse("sizes that add up to more than 2^58", "at most 2^58");
   return a + b;
@@ -102,8 +102,8 @@ constexpr void expect_integer(const inference& call, std::string_view name, doub
   call.refuse(std::string(name) + " = " + to_string(attr_value(value)) + " for dtype " + std::string(name_of(type)),
               "a number that " + std::string(name_of(type)) + " holds", "choose a dtype that holds it");
 }
-/// Rejects an attribute that cannot be an element of a dtype: texts are made of a text, which for 0 is the empty one,
-/// numbers of a number, which an integer dtype has to hold.
+/// Rejects an attribute that cannot be an element of a dtype. Elements of text are made from a string, or from 0, which
+/// stands for the empty one. Other elements are made from a number, which an integer dtype has to hold.
 constexpr void expect_element(const inference& call, attr_place at, dtype type) {
   const attr_value& value = call.attr(at);
   if (value.kind() == attr_kind::text ? type == dtype::text : type != dtype::text || value.as_number() == 0) {
@@ -113,7 +113,7 @@ constexpr void expect_element(const inference& call, attr_place at, dtype type) 
   call.refuse(std::string(at.name) + " = " + to_string(value) + " for dtype " + std::string(name_of(type)),
               "a text or 0 for text, a number for other dtypes");
 }
-/// A shape that is an attribute.
+/// Reads a shape from an attribute.
 constexpr shape shape_attr(const inference& call, attr_place at) {
   const std::span<const std::int64_t> sizes = call.attr(at).as_list();
   for (std::int64_t size : sizes)
@@ -140,7 +140,7 @@ export constexpr void broadcasted(inference& call) {
   call.give(dims);
 }
 
-/// All operands have one shape.
+/// All operands have one shape, which is that of the result.
 export constexpr void all_equal(inference& call) {
   for (std::size_t i = 1; i < call.in.size(); ++i)
     if (!(call.in[i].dims == call.in[0].dims))
@@ -148,8 +148,8 @@ export constexpr void all_equal(inference& call) {
   call.give(call.in[0].dims);
 }
 
-/// ClipByValue: the bounds are in order, and a value of the dtype lies between them. They may lie outside of the dtype.
-/// A bound that is NaN makes floats NaN, which no integer is.
+/// ClipByValue: the shape of x. The bounds are in order, and a value of the dtype lies between them. They may lie
+/// outside of the dtype. A bound that is NaN makes floats NaN; for integers it throws.
 export constexpr void clip(inference& call) {
   constexpr attr_place lower = place_in(attributes::clip, "clipValueMin");
   constexpr attr_place upper = place_in(attributes::clip, "clipValueMax");
@@ -178,7 +178,7 @@ export constexpr void cast(inference& call) {
 
 // ------------------------------------------------------------------------------------------ reductions
 
-/// The reductions over any axes.
+/// The reductions: x without the reduced axes, or with size 1 for them.
 export constexpr void reduce(inference& call) {
   const shape& dims = call.in[0].dims;
   const axis_set axes = reduced_axes(call, dims.rank());
@@ -186,7 +186,7 @@ export constexpr void reduce(inference& call) {
   call.give(without_axes(dims, axes, call.attr(place_in(attributes::reduce, "keepDims")).as_bool()));
 }
 
-/// ArgMax and ArgMin: one axis, which must not be empty.
+/// ArgMax and ArgMin: x without the axis, which must not be empty.
 export constexpr void arg_reduce(inference& call) {
   constexpr attr_place wanted = place_in(attributes::arg_reduce, "axis");
   const shape& dims = call.in[0].dims;
@@ -211,7 +211,7 @@ constexpr int resolve_axis_along(inference& call) {
   return axis;
 }
 
-/// Softmax and its kin: the shape stays, the axis must exist.
+/// Softmax, scans and sorts: the shape of x, which has the axis.
 export constexpr void along_axis(inference& call) {
   resolve_axis_along(call);
   call.give(call.in[0].dims);
@@ -223,7 +223,7 @@ export constexpr void fold_along_axis(inference& call) {
   call.give(without_axes(call.in[0].dims, axis < 0 ? 0 : axis_set{1} << axis, false));
 }
 
-/// SoftmaxCrossEntropy: labels and logits of one shape, a loss per row of the last axis.
+/// SoftmaxCrossEntropy: the logits without their last axis. Labels have the shape of the logits.
 export constexpr void cross_entropy(inference& call) {
   const shape& dims = call.in[0].dims;
   if (!(dims == call.in[1].dims) || dims.rank() == 0)
@@ -233,7 +233,7 @@ export constexpr void cross_entropy(inference& call) {
   call.give(without_axes(dims, axis_set{1} << (dims.rank() - 1), false));
 }
 
-/// The product of matrices, in batches that broadcast.
+/// BatchMatMul: the batch axes, broadcast, then the rows of a and the columns of b.
 export constexpr void matmul(inference& call) {
   const shape &a = call.in[0].dims, &b = call.in[1].dims;
   if (a.rank() < 2 || b.rank() < 2)

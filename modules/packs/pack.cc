@@ -12,22 +12,24 @@ struct loaded_pack;
 
 export namespace kerngrad {
 
-/// A loaded pack. Copies of the handle are the same pack. Destroying handles unloads nothing.
+/// A loaded kernel pack: a shared library with kernels and gradients. Copies of the handle refer to the same pack.
+/// Destroying handles unloads nothing.
 class pack {
  public:
+  /// The name that the pack reports.
   const std::string& name() const;
   /// Version that the pack reports; may be empty.
   const std::string& version() const;
-  /// Its file, without symbolic links.
+  /// Path of the pack's file, with symbolic links resolved.
   const std::string& path() const;
-  /// True if its names are in the registry.
+  /// True until the pack is unloaded: its kernels and gradients are in the registry.
   bool loaded() const;
 
   /// Removes all kernels and gradients of the pack from the registry, also copies for other backends. Registrations
   /// that have replaced them stay. Throws if the pack is unloaded already. The library stays mapped while anything uses
-  /// its code: recorded graphs with a call of it, handles of find_kernel, calls that run on other threads, and old
-  /// states of the registry. A thread keeps its last state until its next call by name or its end. References that
-  /// other threads released are found by the next change of the registry, or by mapped().
+  /// its code. Users of it are recordings with a call of it, handles of find_kernel, calls that run on other threads,
+  /// and old states of the registry. A thread keeps its last state until its next call by name or its end. References
+  /// that other threads released are found by the next change of the registry, or by mapped().
   void unload();
   /// True if the library is still in the process, as it is while the pack is loaded. Load its file in another version
   /// only when this is false.
@@ -42,12 +44,12 @@ class pack {
   std::shared_ptr<detail::loaded_pack> state_;
 };
 
-/// Loads a pack and registers its kernels and gradients. Throws for files that are no pack, a pack that reports an
-/// error, names that are taken, and a pack that is loaded already. Throws for a pack of another version of the
-/// interface, before the library is mapped. The registry is then unchanged. The path must contain a directory: there is
-/// no search path. A pack is code, and can do anything that the program can.
+/// Loads a pack and registers its kernels and gradients. The path must contain a directory: there is no search path.
+/// Throws for files that are no pack, a pack that reports an error, names that are taken, and a pack that is loaded
+/// already. Throws for a pack of another version of the interface, before the library is mapped. If it throws, the
+/// registry is unchanged. A pack is code, and can do anything that the program can.
 pack load_pack(std::string_view path);
-/// Loads the pack in the file `name`.so of a directory.
+/// Loads the pack in the file `name`.so of a directory. Throws as for a path.
 pack load_pack(std::string_view directory, std::string_view name);
 /// The packs that are loaded, in the order of their loading.
 std::vector<pack> loaded_packs();

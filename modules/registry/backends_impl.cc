@@ -97,7 +97,7 @@ struct backend_set {
   }
 };
 
-// By op and dtype; kernels of unknown ops have no place.
+// By op and dtype; kernels of unknown ops have no entry.
 std::shared_ptr<const kernel_table> table_of(std::span<const kernels::entry> kernels) {
   auto table = std::make_shared<kernel_table>();
   for (const kernels::entry& item : kernels) {

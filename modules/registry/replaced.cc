@@ -18,13 +18,13 @@ import :own;
 
 export namespace kerngrad {
 
-/// Kernels that a user-defined backend has for a built-in op.
+/// The kernels that a user-defined backend has for a built-in op, as `kernels_of` makes them.
 template <fixed_string Name, std::size_t N>
 struct op_kernels {
   static_assert(known_op<Name>, "kernels for an op that has no row: correct the name");
   std::array<own_kernel, N> list;
 };
-/// The kernels of a backend for a built-in op: `kernels_of<"Add">(per_pair<float>(...))`.
+/// Makes the kernels of a user-defined backend for a built-in op: `kernels_of<"Add">(per_pair<float>(...))`.
 template <fixed_string Name, std::same_as<own_kernel>... Kernels>
 consteval op_kernels<Name, sizeof...(Kernels)> kernels_of(Kernels... list) {
   return {{list...}};
@@ -47,8 +47,8 @@ inline constexpr bool is_kernel_tuple<std::tuple<T...>> = (is_op_kernels<T> && .
 
 export namespace kerngrad {
 
-/// A user-defined backend at compile time: a type with `kernels`, a tuple of kernels_of, and optionally `base`, the
-/// built-in backend that has all other kernels (simd by default).
+/// A user-defined backend at compile time: a type with `kernels`, a std::tuple of results of kernels_of. It may also
+/// have `base`, the built-in backend that has all other kernels (simd by default).
 template <class Backend>
 concept own_backend = requires { requires detail::is_kernel_tuple<std::remove_cvref_t<decltype(Backend::kernels)>>; };
 
@@ -100,7 +100,8 @@ const op_entry& entry_on() {
 
 export namespace kerngrad {
 
-/// The span API on a user-defined backend: `kernel<"Add", my_backend>(a, b, y)`.
+/// Runs the elementwise kernel that a user-defined backend has for a built-in op on spans of one size: `kernel<"Add",
+/// my_backend>(a, b, y)`. Sizes are not checked, except in kerngrad's debug build.
 template <fixed_string Name, class Backend, element T>
   requires known_op<Name>
 inline void kernel(std::span<const std::type_identity_t<T>> x, std::span<T> y) {
@@ -116,7 +117,7 @@ inline void kernel(std::span<const T> a, std::span<const std::type_identity_t<T>
   static_assert(slot.flat2 != nullptr, "this kernel does not take two operands: use the typed call");
   detail::run_flat<T>(slot, Name, a, b, y);
 }
-/// A typed call of a built-in op on a user-defined backend: `kg::call_on<"Add", my::Backend>(a, b)`.
+/// Runs a built-in op on a user-defined backend, as a typed call: `kg::call_on<"Add", my::Backend>(a, b)`.
 template <fixed_string Name, class Backend, class... Args>
   requires known_op<Name>
 inline tensor call_on(const Args&... args) {
@@ -125,8 +126,8 @@ inline tensor call_on(const Args&... args) {
 
 /// While it lives, this thread records a built-in op with another gradient rule: `kg::rule_scope
 /// straight(kg::rule<"Round">(kg::wrt(kg::keep::nothing, [](const auto& c) { return c.dy(); })));` The compiler checks
-/// the rule. Scopes nest: the youngest living one counts. Calls that were recorded in a scope keep its rule after the
-/// scope ends.
+/// the rule. Scopes nest: the innermost one that still lives counts. Calls that were recorded in a scope keep its rule
+/// after the scope ends.
 template <fixed_string Name, class... F>
 class rule_scope {
  public:

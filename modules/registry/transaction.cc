@@ -19,7 +19,7 @@ class transaction {
   void add(kernel_config config, existing taken, std::string where, std::shared_ptr<const void> keeper = {});
   void add(gradient_config config, existing taken, std::string where, std::shared_ptr<const void> keeper = {});
   void add(const op_entry& op, std::string where);
-  /// Removes what has this name; with `only`, not if something else has taken its place. False: there was nothing.
+  /// Removes what has this name; with `only`, not if something else has replaced it. False: there was nothing.
   bool remove_kernel(std::string_view name, std::string_view backend, const registered_kernel* only = nullptr);
   bool remove_gradient(std::string_view name, const registered_gradient* only = nullptr);
   bool remove_op(std::string_view name);

@@ -17,7 +17,7 @@ import :core;
 import :tensor;
 
 /// The structs of DLPack as this library declares them, with the names of their fields; programs may pass those of any
-/// dlpack.h in their place. Unversioned from 0.6 on, versioned from 1.0 on.
+/// dlpack.h instead. Unversioned from 0.6 on, versioned from 1.0 on.
 export namespace kerngrad::dlpack {
 
 /// Kinds of devices. The library accepts memory that the host can read: its own, and memory that CUDA and ROCm have
@@ -29,7 +29,7 @@ struct device {
   std::int32_t device_id;
 };
 
-/// Values of `data_type::code`.
+/// Values of `data_type::code`, the kind of an element.
 enum type_code : std::uint8_t { as_int = 0, as_uint = 1, as_float = 2, as_bfloat = 4, as_complex = 5, as_bool = 6 };
 /// DLDataType: the type of an element. With more than one lane it is a vector of that many.
 struct data_type {
@@ -56,7 +56,7 @@ struct [[gnu::may_alias]] managed_tensor {
   void (*deleter)(managed_tensor* self);
 };
 
-/// DLPackVersion.
+/// DLPackVersion: the version of DLPack that a struct follows.
 struct version_number {
   std::uint32_t major;
   std::uint32_t minor;
@@ -92,7 +92,7 @@ concept unversioned_struct = !versioned_struct<Managed> && requires(Managed& m) 
   m.deleter(&m);
   requires sizeof(Managed) == sizeof(managed_tensor);
 };
-/// Either of the two structs.
+/// A struct of DLPack, versioned or not.
 template <class Managed>
 concept managed_struct = versioned_struct<Managed> || unversioned_struct<Managed>;
 
@@ -122,12 +122,12 @@ using own_struct =
 
 export namespace kerngrad {
 
-/// A tensor on the elements of another library, without a copy if they are in row-major order without gaps, else with
-/// one. It takes ownership in any case. The deleter is called once: by the thread that releases the last tensor with
-/// these elements, or at once after a copy and if the tensor is rejected. The library never writes to the elements;
-/// they must not change. Throws for a null pointer, a device whose memory the host cannot read, another major version
-/// than 1, unsupported dtypes, several lanes and more than 8 axes. Throws for sizes, strides or an offset that no
-/// memory holds, misaligned elements, and bools other than 0 and 1.
+/// Takes ownership of a struct of another library and returns a tensor on its elements. Elements in row-major order
+/// without gaps are not copied; others are copied once. The deleter is called once, by the thread that releases the
+/// last tensor with these elements. After a copy, and if the call throws, it is called at once. The library never
+/// writes to the elements; they must not change. Throws for a null pointer, a device whose memory the host cannot read,
+/// another major version than 1, unsupported dtypes, several lanes and more than 8 axes. Throws for sizes, strides or
+/// an offset that no memory holds, misaligned elements, and bools other than 0 and 1.
 template <dlpack::managed_struct Managed>
 tensor from_dlpack(Managed* given) {
   return detail::imported(reinterpret_cast<detail::own_struct<Managed>*>(given));
@@ -137,10 +137,10 @@ tensor from_dlpack(dlpack::owner<Managed> given) {
   return from_dlpack(given.release());
 }
 
-/// A struct that hands a tensor to another library without a copy, versioned by default: `to_dlpack(x).release()`,
-/// `to_dlpack<DLManagedTensor>(x).release()`. It holds the elements until its deleter is called, on any thread. The
-/// elements are marked as read-only. The unversioned struct cannot say so, but its consumer must not write either,
-/// because tensors never change. Throws for an undefined tensor and for text.
+/// Makes a struct that hands a tensor to another library without a copy, versioned by default:
+/// `to_dlpack(x).release()`, `to_dlpack<DLManagedTensor>(x).release()`. It holds the elements until its deleter is
+/// called, on any thread. The elements are marked as read-only. The unversioned struct cannot say so, but its consumer
+/// must not write either, because tensors never change. Throws for an undefined tensor and for text.
 template <dlpack::managed_struct Managed = dlpack::managed_tensor_versioned>
 dlpack::owner<Managed> to_dlpack(const tensor& x) {
   detail::own_struct<Managed>* made = nullptr;

@@ -88,7 +88,7 @@ cell cell_of(const T& value, std::ostringstream& in) {
   else return number_cell(value, in);
 }
 
-// Calls f with the place of each element that is shown, in order; `inner` elements from `first` on.
+// Calls f with the index of each element that is shown, in order; `inner` elements from `first` on.
 template <class F>
 void each_shown(const shape& dims, std::int64_t edge, int axis, std::int64_t first, std::int64_t inner, const F& f) {
   if (axis == dims.rank()) return f(static_cast<std::size_t>(first));

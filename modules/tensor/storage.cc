@@ -12,8 +12,8 @@ export namespace kerngrad {
 /// The memory of a backend, if it has its own: a device, an arena, shared memory. The library copies a tensor there
 /// once, before a kernel of the backend reads it, and back once, before other code reads it. Kernels of this backend
 /// only get its blocks; all other kernels only get host memory. Any thread may call these functions. If one throws, the
-/// exception reaches the caller of the op, and nothing has changed. They must not call ops: copies wait for one
-/// another.
+/// exception reaches the caller of the op, and nothing has changed. They must not call ops: the library makes one copy
+/// at a time.
 class storage {
  public:
   storage() = default;

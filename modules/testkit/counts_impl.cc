@@ -61,7 +61,7 @@ std::vector<sample> count_samples(const op_row& row, bool long_ones) {
                              make_sample(row, {{2, 4}}, {{"axis", 1}, {"sorted", true}}),
                              make_sample(row, {{0, 2}}),
                              make_sample(row, {{3, 0}})};
-  // Elements that are close would change places in a difference.
+  // Elements that are close would be swapped in a difference.
   all[5].operands[0].values = tensor(std::vector<std::int32_t>{4, 1, 5, 0, 3, 2}, {6});
   all[6].operands[0].values = tensor(std::vector<std::int32_t>{3, 1, 2, 0, 5, 6, 4, 7}, {2, 4});
   if (long_ones) all.insert(all.end(), {make_sample(row, {{131}}), make_sample(row, {{3, 67}}, {{"axis", -1}})});

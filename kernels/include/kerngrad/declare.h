@@ -29,8 +29,8 @@ constexpr bool is_author_dtype(dtype type) {
 #define KERNGRAD_PRIVATE_DECLARE_RUN(Name, type) \
   void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry);
 
-/// Declares `Name_type`, a flat1_fn, and `Name_type_run`, a run_fn that takes a unary_geometry. Stands in the kernel's
-/// namespace, as the three below.
+/// Declares `Name_type`, a flat1_fn, and `Name_type_run`, a run_fn that takes a unary_geometry. Use it in the kernel's
+/// namespace, as the other KERNGRAD_DECLARE macros.
 #define KERNGRAD_DECLARE_UNARY(Name, type)                   \
   KERNGRAD_PRIVATE_DTYPE("KERNGRAD_DECLARE_UNARY", type);    \
   void Name##_##type(const void* x, void* y, std::size_t n); \
@@ -52,7 +52,8 @@ constexpr bool is_author_dtype(dtype type) {
 #define KERNGRAD_PRIVATE_ENTRY(space, Name, type, flat1, flat2) \
   (::kerngrad::kernels::entry{#Name, ::kerngrad::dtype::type, &space::Name##_##type##_run, flat1, flat2})
 
-/// The kernel as a constant of type kerngrad::kernels::entry. `space` is the namespace that it was declared in.
+/// The kernel's entry for `register_kernel_table` and `simd_kernel`: a constant of type kerngrad::kernels::entry.
+/// `space` is the namespace that the kernel was declared in.
 #define KERNGRAD_ENTRY_UNARY(space, Name, type) \
   KERNGRAD_PRIVATE_ENTRY(space, Name, type, &space::Name##_##type, nullptr)
 #define KERNGRAD_ENTRY_UNARY_WITH_PARAMS(space, Name, type) KERNGRAD_PRIVATE_ENTRY(space, Name, type, nullptr, nullptr)

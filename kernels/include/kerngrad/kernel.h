@@ -78,8 +78,8 @@ static_assert(std::is_same_v<kerngrad_place, kerngrad::kernels::outside_of_kerne
 #undef KERNGRAD_PRIVATE_ENTRY_POINTS
 #else
 
-/// Opens `space::TARGET`; `space` is a namespace of the author's, my or my::own. The pragmas come last: of a macro in
-/// an included file, as this one is in most passes, GCC 16 drops what follows them.
+/// Opens the namespace `space::TARGET` for kernels; `space` is a namespace of yours, my or my::own. The pragmas come
+/// last: of a macro in an included file, as this one is in most passes, GCC 16 drops what follows them.
 #define KERNGRAD_BEGIN(space)                                                                         \
   static_assert(::kerngrad::kernels::same_file(__FILE__, KERNGRAD_FILE),                              \
                 "KERNGRAD_FILE names another file than the one that it is defined in");               \
@@ -92,26 +92,27 @@ static_assert(std::is_same_v<kerngrad_place, kerngrad::kernels::outside_of_kerne
   namespace hn = ::hwy::HWY_NAMESPACE;                                                                \
   namespace math = ::kerngrad::kernels::HWY_NAMESPACE;                                                \
   HWY_BEFORE_NAMESPACE();
-/// Closes what KERNGRAD_BEGIN opened.
+/// Closes the namespaces that KERNGRAD_BEGIN opened.
 #define KERNGRAD_END \
   }                  \
   }                  \
   HWY_AFTER_NAMESPACE();
 
-/// A map of one operand: the head of a function from the tag d and the vector x to a vector; its body follows. Other
-/// maps may call it: Name(d, x).
+/// Defines a map of one operand: a function from the tag d and the vector x to a vector. Write its body after the
+/// macro. Other maps may call it: Name(d, x).
 #define KERNGRAD_MAP1(Name, d, x) KERNGRAD_PRIVATE_MAP1(Name, short_map, d, x)
-/// A map of one operand and the kernel's one or two numeric attributes: params[0] and params[1] are of the lane type T.
+/// Defines a map of one operand and the kernel's one or two numeric attributes: params[0] and params[1] are of the lane
+/// type T.
 #define KERNGRAD_MAP1_WITH_PARAMS(Name, d, x, params) KERNGRAD_PRIVATE_MAP1_WITH_PARAMS(Name, short_map, d, x, params)
-/// A map of two operands.
+/// Defines a map of two operands: a function from the tag d and the vectors a and b to a vector.
 #define KERNGRAD_MAP2(Name, d, a, b) KERNGRAD_PRIVATE_MAP2(Name, short_map, d, a, b)
-/// The same for long bodies, an exponential or more: the loop has one copy of them instead of seven.
+/// Define the same maps, for long bodies: an exponential or more. The loop has one copy of the body instead of seven.
 #define KERNGRAD_LONG_MAP1(Name, d, x) KERNGRAD_PRIVATE_MAP1(Name, long_map, d, x)
 #define KERNGRAD_LONG_MAP1_WITH_PARAMS(Name, d, x, params) \
   KERNGRAD_PRIVATE_MAP1_WITH_PARAMS(Name, long_map, d, x, params)
 #define KERNGRAD_LONG_MAP2(Name, d, a, b) KERNGRAD_PRIVATE_MAP2(Name, long_map, d, a, b)
 
-/// The entries `Name_type` (flat1_fn) and `Name_type_run` (run_fn, unary_geometry) of a KERNGRAD_MAP1.
+/// Defines the entry points `Name_type` (flat1_fn) and `Name_type_run` (run_fn, unary_geometry) of a KERNGRAD_MAP1.
 #define KERNGRAD_UNARY(Name, type)                                                                            \
   KERNGRAD_PRIVATE_CHECK("KERNGRAD_UNARY", type)                                                              \
   KERNGRAD_PRIVATE_CHECK_MAP(Name, type, one_operand, "KERNGRAD_UNARY(" #Name ", ...) wants a KERNGRAD_MAP1") \
@@ -126,13 +127,13 @@ static_assert(std::is_same_v<kerngrad_place, kerngrad::kernels::outside_of_kerne
         const auto& g = *static_cast<const ::kerngrad::kernels::unary_geometry*>(geometry);                   \
         Name##_##type(in[0], out[0], static_cast<std::size_t>(g.count));                                      \
       })
-/// The entry `Name_type_run` (run_fn, unary_geometry with its parameters) of a KERNGRAD_MAP1_WITH_PARAMS.
+/// Defines the entry point `Name_type_run` (run_fn, unary_geometry with its parameters) of a KERNGRAD_MAP1_WITH_PARAMS.
 #define KERNGRAD_UNARY_WITH_PARAMS(Name, type)                                                               \
   KERNGRAD_PRIVATE_CHECK("KERNGRAD_UNARY_WITH_PARAMS", type)                                                 \
   KERNGRAD_PRIVATE_CHECK_MAP(Name, type, one_operand_and_params,                                             \
                              "KERNGRAD_UNARY_WITH_PARAMS(" #Name ", ...) wants a KERNGRAD_MAP1_WITH_PARAMS") \
   KERNGRAD_PRIVATE_RUN(Name, type, (math::run_unary<Name##_map, ::kerngrad::dtype::type>))
-/// The entries `Name_type` (flat2_fn) and `Name_type_run` (run_fn, broadcast_geometry) of a KERNGRAD_MAP2.
+/// Defines the entry points `Name_type` (flat2_fn) and `Name_type_run` (run_fn, broadcast_geometry) of a KERNGRAD_MAP2.
 #define KERNGRAD_BINARY(Name, type)                                                                             \
   KERNGRAD_PRIVATE_CHECK("KERNGRAD_BINARY", type)                                                               \
   KERNGRAD_PRIVATE_CHECK_MAP(Name, type, two_operands, "KERNGRAD_BINARY(" #Name ", ...) wants a KERNGRAD_MAP2") \
@@ -145,12 +146,12 @@ static_assert(std::is_same_v<kerngrad_place, kerngrad::kernels::outside_of_kerne
                                   HWY_DYNAMIC_DISPATCH(Name##_##type)(a, b, y, n);                              \
                                 })                                                                              \
   KERNGRAD_PRIVATE_RUN(Name, type, (math::run_binary<Name##_map, ::kerngrad::dtype::type>))
-/// The entry `Name_type_run` (run_fn, reduce_geometry) of a struct Name with static members on vectors:
-///   template <class T> static T identity();                                  what combine leaves alone
+/// Defines the entry point `Name_type_run` (run_fn, reduce_geometry) of a struct Name with static members on vectors:
+///   template <class T> static T identity();                                  the value that combine leaves unchanged
 ///   template <class D, class V> static V combine(D d, V a, V b);             associative up to rounding
-///   template <class D, class V> static V map(D d, V x);                      if given, of every element first
-///   template <class D, class V> static V finish(D d, V all, std::int64_t n); if given, of the fold of n elements
-/// The order of the combinations depends on the geometry and the target only, as kernels/reduce/reduce-inl.h has it.
+///   template <class D, class V> static V map(D d, V x);                      optional: on every element first
+///   template <class D, class V> static V finish(D d, V all, std::int64_t n); optional: on the fold of n elements
+/// The order of the combinations depends on the geometry and the target only, as in kernels/reduce/reduce-inl.h.
 #define KERNGRAD_REDUCTION(Name, type)               \
   KERNGRAD_PRIVATE_CHECK("KERNGRAD_REDUCTION", type) \
   KERNGRAD_PRIVATE_RUN(Name, type, (math::run_reduction<Name, ::kerngrad::dtype::type>))

@@ -11,10 +11,10 @@ import :engine;
 
 export namespace kerngrad {
 
-/// Options of scaled_dot_product_attention.
+/// Options of scaled_dot_product_attention: mask and scale of the scores.
 struct attention_options {
-  /// A bool mask is true where a query sees a key. A float mask is added to the score. It broadcasts to [..., length,
-  /// keys].
+  /// A bool mask is true where a query sees a key. A float mask is added to the score. Either broadcasts to [...,
+  /// length, keys].
   tensor mask = {};
   /// If true, query i only sees the keys 0 to i.
   bool causal = false;
@@ -26,10 +26,10 @@ struct attention_options {
 /// Attention: softmax(query key^T scale + mask) value. The operands are [..., length, features], [..., keys, features]
 /// and [..., keys, out]; the result is [..., length, out]. Leading axes, such as batch and heads, broadcast. A query
 /// that sees no key because of a bool mask gives 0. Floats; half precision is computed in float32 and rounded once.
-/// Throws for other ranks, for sizes that differ and for a mask that does not broadcast. It is one op, whose memory is
-/// linear in length and keys. So is that of the gradient in query, key and value. The gradient in a float mask, and
-/// second derivatives, need matrices of scores. Differentiable in all operands and in a float mask. Sources: Vaswani
-/// and others, "Attention is all you need", 2017; Dao and others, "FlashAttention", 2022.
+/// Throws for ranks below 2, for sizes that differ and for a mask that does not broadcast. It is one op, whose memory
+/// is linear in length and keys. The gradient in query, key and value also takes linear memory. The gradient in a float
+/// mask, and second derivatives, need matrices of scores. Differentiable in all operands and in a float mask. Sources:
+/// Vaswani and others, "Attention is all you need", 2017; Dao and others, "FlashAttention", 2022.
 tensor scaled_dot_product_attention(const tensor& query, const tensor& key, const tensor& value,
                                     const attention_options& options = {});
 

@@ -30,19 +30,21 @@ enum class quantile_method : std::uint8_t {
   nearest,
 };
 
-/// The quantiles of x at each of `qs`, numbers from 0 to 1. The result has a first axis with one index per number, then
-/// the shape of `quantile` for one number. x is sorted once. Dtypes, NaN and errors are those of `quantile`:
-/// `quantile(tensor({1., 2., 4.}), {0., 0.5})` is [1, 2]. Differentiable.
+/// The quantiles of x at each of `qs`, numbers from 0 to 1. `quantile(tensor({1., 2., 4.}), {0., 0.5})` is [1, 2]. The
+/// result has a first axis with an index for each number; the other axes are those of `quantile` for one number.
+/// Dtypes, NaN and errors are those of `quantile`. Differentiable.
 tensor quantile(const tensor& x, std::span<const double> qs, const axes& over = all_axes, bool keep_dims = false,
                 quantile_method method = quantile_method::linear);
 inline tensor quantile(const tensor& x, std::initializer_list<double> qs, const axes& over = all_axes,
                        bool keep_dims = false, quantile_method method = quantile_method::linear) {
   return quantile(x, std::span(qs.begin(), qs.size()), over, keep_dims, method);
 }
-/// The quantile by another method than `linear`.
+/// The q-quantile over axes by a method of your choice; `quantile` without a method takes `linear`. The rest is as for
+/// `quantile`.
 tensor quantile(const tensor& x, double q, const axes& over, bool keep_dims, quantile_method method);
 
-/// `quantile` with percentages from 0 to 100: `percentile(tensor({1., 2., 4.}), 50)` is 2. Differentiable.
+/// The quantile at a percentage from 0 to 100: `percentile(tensor({1., 2., 4.}), 50)` is 2. The rest is as for
+/// `quantile`. Differentiable.
 tensor percentile(const tensor& x, double percent, const axes& over = all_axes, bool keep_dims = false,
                   quantile_method method = quantile_method::linear);
 tensor percentile(const tensor& x, std::span<const double> percents, const axes& over = all_axes,
@@ -52,8 +54,8 @@ inline tensor percentile(const tensor& x, std::initializer_list<double> percents
   return percentile(x, std::span(percents.begin(), percents.size()), over, keep_dims, method);
 }
 
-/// The quantile of the elements that are not NaN; NaN where there are none. The rest is as for `quantile`:
-/// `nanquantile(tensor({nan, 1., 3.}), 0.5)` is 2. Differentiable: the gradient of NaN is 0.
+/// The quantile of the elements that are not NaN: `nanquantile(tensor({nan, 1., 3.}), 0.5)` is 2. NaN if there are
+/// none. The rest is as for `quantile`. Differentiable: the gradient of NaN is 0.
 tensor nanquantile(const tensor& x, double q, const axes& over = all_axes, bool keep_dims = false,
                    quantile_method method = quantile_method::linear);
 tensor nanquantile(const tensor& x, std::span<const double> qs, const axes& over = all_axes, bool keep_dims = false,
@@ -62,10 +64,11 @@ inline tensor nanquantile(const tensor& x, std::initializer_list<double> qs, con
                           bool keep_dims = false, quantile_method method = quantile_method::linear) {
   return nanquantile(x, std::span(qs.begin(), qs.size()), over, keep_dims, method);
 }
-/// `nanquantile` with percentages from 0 to 100.
+/// The quantile of the elements that are not NaN, at a percentage from 0 to 100. The rest is as for `nanquantile`.
 tensor nanpercentile(const tensor& x, double percent, const axes& over = all_axes, bool keep_dims = false,
                      quantile_method method = quantile_method::linear);
-/// The median of the elements that are not NaN: `nanmedian(tensor({nan, 1., 3.}))` is 2. Differentiable.
+/// The median over axes, all by default, of the elements that are not NaN: `nanmedian(tensor({nan, 1., 3.}))` is 2. The
+/// rest is as for `nanquantile`. Differentiable.
 tensor nanmedian(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
 
 }  // namespace kerngrad

@@ -25,8 +25,8 @@ struct nan_to_num_options {
 tensor nan_to_num(const tensor& x, const nan_to_num_options& options = {});
 /// Rounds x to a number of decimals, ties to even: `round(tensor({1.25, 2.71}), 1)` is [1.2, 2.7]. A negative number
 /// rounds to tens, hundreds and so on. As in NumPy, x * 10^decimals is rounded, and the error of that product may
-/// decide ties. Integers stay unchanged for 0 and more decimals; for fewer they are rounded in float64. Throws for
-/// complex numbers. Gradient: that of `round`.
+/// decide ties. Integers are unchanged for 0 and more decimals; for fewer they are rounded in float64. Throws for
+/// complex numbers. Gradient: 0.
 tensor round(const tensor& x, int decimals);
 /// Converts degrees to radians, x * pi / 180: `deg2rad(tensor({180.}))` is [3.14159...]. Integers give float32. Throws
 /// for complex numbers. Differentiable.
@@ -38,7 +38,7 @@ tensor rad2deg(const tensor& x);
 /// `rad2deg` under NumPy's other name.
 inline tensor degrees(const tensor& x) { return rad2deg(x); }
 /// sin(pi x) / (pi x), and 1 at 0: `sinc(tensor({0., 0.5}))` is [1, 0.6366...]. Integers give float32; complex numbers
-/// are allowed. Differentiable. Near 0 it is a power series of 5 terms.
+/// are allowed. Near 0 it is computed by a power series of 5 terms. Differentiable.
 tensor sinc(const tensor& x);
 /// The step function: 0 where x is negative, 1 where it is positive, `middle` where it is 0, NaN where it is NaN.
 /// `heaviside(tensor({-2., 0.}), tensor(0.5))` is [0, 0.5]. Operands broadcast; the dtype is the promoted one, int32
@@ -52,27 +52,28 @@ tensor logspace(double start, double stop, std::int64_t count = 50, double base 
 /// Computed in float64. Throws for a count below 0, and for ends that are 0, not finite or of different signs.
 tensor geomspace(double start, double stop, std::int64_t count = 50, dtype type = dtype::float32);
 
-/// Chooses for each element from the choice whose condition is the first to hold, else from `otherwise`. `select({x <
-/// 0, x < 1}, {0 * x, x}, tensor(1.))` limits x to [0, 1]. Conditions are bool. All operands broadcast; choices are
-/// promoted. Throws without conditions, and if the numbers of conditions and choices differ. Gradient: dy where a
-/// choice was taken.
+/// Chooses each element from the choice whose condition is the first to be true, else from `otherwise`, as
+/// numpy.select. `select({x < 0, x < 1}, {0 * x, x}, tensor(1.))` limits x to [0, 1]. Conditions are bool. All operands
+/// broadcast; the dtypes of choices are promoted. Throws without conditions, and if the numbers of conditions and
+/// choices differ. Gradient: dy for the choice that was taken, 0 for the others.
 tensor select(std::span<const tensor> conditions, std::span<const tensor> choices, const tensor& otherwise);
 inline tensor select(std::initializer_list<tensor> conditions, std::initializer_list<tensor> choices,
                      const tensor& otherwise) {
   return select(std::span(conditions.begin(), conditions.size()), std::span(choices.begin(), choices.size()),
                 otherwise);
 }
-/// `otherwise` as a number, which takes the dtype of the first choice.
+/// Chooses each element from the choice whose condition is the first to be true, else the number `otherwise`, which
+/// takes the dtype of the first choice. The rest is as for `select` with tensors.
 tensor select(std::span<const tensor> conditions, std::span<const tensor> choices, double otherwise);
 inline tensor select(std::initializer_list<tensor> conditions, std::initializer_list<tensor> choices,
                      double otherwise) {
   return select(std::span(conditions.begin(), conditions.size()), std::span(choices.begin(), choices.size()),
                 otherwise);
 }
-/// Evaluates a piecewise function: for each element, the function of the last condition that holds. With one more
-/// function than conditions, the last function is for all other elements; else these are 0. Functions take all of x and
-/// keep its shape; the result has x's dtype: `piecewise(x, {x < 0}, {[](auto& t) { return -t; }, [](auto& t) { return
-/// t; }})` is `abs(x)`. Conditions are bool of x's shape. Throws for another number of functions. Differentiable where
+/// Evaluates a piecewise function: for each element, the function of the last condition that is true. `piecewise(x, {x
+/// < 0}, {[](auto& t) { return -t; }, [](auto& t) { return t; }})` is `abs(x)`. With one more function than conditions,
+/// the last function is for all other elements; else these are 0. Functions take all of x and keep its shape; the
+/// result has x's dtype. Conditions are bool of x's shape. Throws for another number of functions. Differentiable where
 /// the functions are.
 tensor piecewise(const tensor& x, std::span<const tensor> conditions,
                  std::span<const std::function<tensor(const tensor&)>> functions);

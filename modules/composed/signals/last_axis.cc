@@ -10,21 +10,21 @@ import :tensor;
 
 namespace kerngrad::detail {
 
-/// x with an axis as its last one; axis_back puts it where it was.
+/// x with an axis moved to the end; `axis_back` undoes it.
 tensor axis_last(const tensor& x, int axis);
 tensor axis_back(const tensor& x, int axis);
-/// Rows of `size` elements: the first ones, or all with zeros after them.
+/// x with rows of `size` elements along the last axis: longer rows are cut, shorter ones are followed by zeros.
 tensor last_axis_resized(const tensor& x, std::int64_t size);
-/// Elements [begin, begin + size) of each row.
+/// Elements [begin, begin + size) of each row of the last axis.
 tensor last_axis_part(const tensor& x, std::int64_t begin, std::int64_t size);
-/// Rows with so many zeros on both sides.
+/// x with `before` and `after` zeros around each row of the last axis.
 tensor last_axis_padded(const tensor& x, std::int64_t before, std::int64_t after);
-/// Numbers along the last axis, from a function of the index in double precision.
+/// A vector of the numbers f(0), f(1), ..., computed in double precision.
 tensor numbers_of_indices(std::int64_t count, dtype type, const std::function<double(std::int64_t)>& f);
 
 /// The real dtype that spectra of a dtype are computed in: float64 for float64 and complex128, otherwise float32.
 dtype spectral_type(dtype type);
-/// a times b. complex128 is computed by its parts.
+/// The product of a and b. complex128 is computed by its parts.
 tensor complex_product(const tensor& a, const tensor& b);
 
 }  // namespace kerngrad::detail

@@ -214,7 +214,7 @@ tensor along_axis(const composed& call, const tensor& x, const fft_options& opti
   return transformed(call, operand_of(call, x, kind), axis, options.n, kind, options.norm);
 }
 
-// A Hermitian transform goes the other way, so the norms backward and forward change places.
+// A Hermitian transform goes the other way, so the norms backward and forward are swapped.
 fft_options other_way(fft_options options) {
   options.norm = options.norm == fft_norm::backward  ? fft_norm::forward
                  : options.norm == fft_norm::forward ? fft_norm::backward

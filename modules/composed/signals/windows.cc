@@ -10,7 +10,7 @@ import :tensor;
 
 export namespace kerngrad {
 
-/// A window by its name, and its parameters where it has some: `"hann"`, `{"kaiser", 8.6}`.
+/// A window by its name, and its parameters if it has some: `"hann"`, `{"kaiser", 8.6}`.
 ///
 /// | name | parameters |
 /// | --- | --- |

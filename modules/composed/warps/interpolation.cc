@@ -10,19 +10,19 @@ import :tensor;
 
 namespace kerngrad::detail {
 
-/// y[b, p, c] = sum over k of weights[b, k, p] x[b, indices[b, k, p], c]: x [batch, elements, channels], indices
-/// (int32) and weights [batch or 1, taps, points], y [batch, points, channels]. Elements of a negative index are zeros;
-/// indices from `elements` on are an error of the caller. float32 and float64. Differentiable in x and weights to any
-/// order.
+/// Weighted sums of elements: y[b, p, c] = sum over k of weights[b, k, p] x[b, indices[b, k, p], c]. x is [batch,
+/// elements, channels], indices (int32) and weights are [batch or 1, taps, points], y is [batch, points, channels].
+/// Elements of a negative index are zeros; indices from `elements` on are an error of the caller. float32 and float64.
+/// Differentiable in x and weights to any order.
 tensor weighted_gather(const tensor& x, const tensor& indices, const tensor& weights);
 
-/// An element of an axis, or nothing where the index is negative, and its weight.
+/// An index into an axis and its weight. A negative index stands for no element.
 struct axis_tap {
   std::int64_t index;
   double weight;
 };
-/// Sums of weighted elements along an axis: `taps` elements for each of `points` places, tap k of place i by
-/// tap_of(i, k).
+/// Sums of weighted elements along an axis: `taps` elements for each of `points` results. tap_of(i, k) is tap k of
+/// result i.
 tensor interpolated_axis(const tensor& x, int axis, std::int64_t points, std::int64_t taps,
                          const std::function<axis_tap(std::int64_t i, std::int64_t k)>& tap_of);
 

@@ -24,19 +24,19 @@ inline constexpr attr_spec attention[] = {boolean_attr("causal", "query i sees t
 
 namespace kerngrad::shapes {
 
-/// `batch` has the axes before the matrices, which broadcast.
+/// Sizes of the operands of attention. `batch` has the axes before the matrices, broadcast to one shape.
 struct attention_sizes {
   shape batch;
   std::int64_t length, keys, numbers, out;
 };
 
-/// The shape with two more axes at the end, or with one.
+/// Returns the shape with two more axes at the end: `rows` and `columns`. with_rows appends `rows` alone.
 constexpr shape with_matrix(const shape& batch, std::int64_t rows, std::int64_t columns) {
   return with_inserted(with_inserted(batch, batch.rank(), rows), batch.rank() + 1, columns);
 }
 constexpr shape with_rows(const shape& batch, std::int64_t rows) { return with_inserted(batch, batch.rank(), rows); }
 
-/// Sizes of query, key and value, which are the first operands.
+/// Reads the sizes of query, key and value, the first operands. Throws if they do not fit each other.
 constexpr attention_sizes matrices_of_attention(const inference& call) {
   const auto text = [&](std::size_t i) {
     return std::string(call.row.operands[i].name) + " of shape " + to_string(call.in[i].dims);
@@ -68,7 +68,8 @@ constexpr void check_masks(const inference& call, const attention_sizes& of, std
   }
 }
 
-/// ScaledDotProductAttention. The logarithms of sums are float32 for half precision, as the sums are.
+/// ScaledDotProductAttention: the result [batch..., length, out], and the logarithms of sums [batch..., length]. The
+/// logarithms are float32 for half precision, as the sums are.
 export constexpr void attention(inference& call) {
   const attention_sizes of = matrices_of_attention(call);
   check_masks(call, of, 3);
@@ -76,7 +77,7 @@ export constexpr void attention(inference& call) {
   call.give(with_rows(of.batch, of.length), halves.has(call.compute) ? dtype::float32 : call.compute);
 }
 
-/// ScaledDotProductAttentionGrad: the gradients of query, key and value, one after another.
+/// ScaledDotProductAttentionGrad: a vector of the gradients of query, key and value, one after another.
 export constexpr void attention_grad(inference& call) {
   const attention_sizes of = matrices_of_attention(call);
   check_masks(call, of, 6);

@@ -12,7 +12,7 @@ import :shapes;
 
 namespace kerngrad::shapes {
 
-/// Operand 1, the weights, has a weight for each element of x. Without elements, or left out, there are none.
+/// True if operand 1 has weights, one for each element of x. An omitted operand and one without elements have none.
 constexpr bool has_weights(const inference& call) { return call.has(1) && call.in[1].dims.size() > 0; }
 
 constexpr void check_weights(const inference& call) {
@@ -22,7 +22,7 @@ constexpr void check_weights(const inference& call) {
                 "the shape of x, " + to_string(x) + ", or [0] for none");
 }
 
-/// Rejects rows of more elements than a count can have. Sums of weights wrap, which their dtype says.
+/// Rejects rows with more elements than the dtype of a count can hold. Sums of weights may wrap.
 constexpr void check_counts(const inference& call, std::int64_t elements) {
   if (has_weights(call) || call.in[0].dims.size() == 0 || call.compute == dtype::int64 || floating.has(call.compute))
     return;
@@ -31,14 +31,14 @@ constexpr void check_counts(const inference& call, std::int64_t elements) {
                 "cast them to int64, or count parts of them");
 }
 
-/// Bincount: the bins of all elements.
+/// Bincount: a vector of `size` bins for all elements.
 export constexpr void bincount(inference& call) {
   check_weights(call);
   check_counts(call, call.in[0].dims.size());
   call.give({call.attr(place_in(attributes::bincount, "size")).as_integer()});
 }
 
-/// DenseBincount: the bins of each row of the last axis.
+/// DenseBincount: `size` bins for each row of the last axis, which they replace.
 export constexpr void dense_bincount(inference& call) {
   const shape& x = call.in[0].dims;
   if (x.rank() == 0) call.refuse("x of rank 0", "rank 1 or more: the elements along the last axis are counted");

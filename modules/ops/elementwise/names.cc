@@ -162,8 +162,9 @@ KG_TWO_OPERANDS(multiply, "Multiply")
 KG_TWO_OPERANDS(divide, "RealDiv")
 KG_TWO_OPERANDS(floor_divide, "FloorDiv")
 
-/// The absolute value in x's dtype; uint8 and bool give int32. For complex numbers it is the magnitude, in the dtype of
-/// their parts. Gradient: dy * sign(x), for complex numbers dy * x / |x|, 0 at 0.
+/// The absolute value in x's dtype; uint8 and bool give int32. The smallest integer wraps to itself. For complex
+/// numbers it is the magnitude, in the dtype of their parts. Gradient: dy * sign(x), for complex numbers dy * x / |x|,
+/// 0 at 0.
 inline tensor abs(const tensor& x) { return detail::is_complex(x) ? complex_abs(x) : function_of<"Abs">(x); }
 inline tensor abs(tensor&& x) { return detail::is_complex(x) ? complex_abs(x) : function_of<"Abs">(std::move(x)); }
 template <symbolic X>
@@ -174,24 +175,29 @@ constexpr symbol abs(X x) {
 #undef KG_ONE_OPERAND
 #undef KG_TWO_OPERANDS
 
-/// x where it is positive, else alpha * x.
+/// x where it is positive, else alpha * x. NaN stays NaN. Integers give float32. Gradient at 0: alpha * dy.
 inline tensor leaky_relu(const tensor& x, double alpha = 0.2) { return call<"LeakyRelu">(x, attr<"alpha">(alpha)); }
-/// 1 where x is positive, else alpha.
+/// 1 where x is positive, else alpha; NaN stays NaN. Integers keep their dtype, except that uint8 and bool give int32.
+/// Gradient: 0.
 inline tensor step(const tensor& x, double alpha = 0) { return call<"Step">(x, attr<"alpha">(alpha)); }
-/// Limits x to [least, most]. Pass `{}` for no bound.
+/// Limits x to [least, most]; `{}` stands for no bound. NaN stays NaN. Throws if least is above most, and if an integer
+/// dtype has no value between the bounds. Gradient: dy from bound to bound, 0 outside and for NaN.
 inline tensor clip(const tensor& x, std::optional<double> least, std::optional<double> most) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   return call<"ClipByValue">(x, attr<"clipValueMin">(least.value_or(-infinity)),
                              attr<"clipValueMax">(most.value_or(infinity)));
 }
-/// The sum of tensors that have one shape.
+/// The sum of tensors that have one shape. Dtypes are promoted; bool counts as int32, and integers wrap. Throws for
+/// different shapes and without tensors. Differentiable.
 inline tensor add_n(std::span<const tensor> tensors) { return call_list<"AddN">(tensors).front(); }
 inline tensor add_n(std::initializer_list<tensor> tensors) { return add_n(std::span(tensors.begin(), tensors.size())); }
-/// t where the condition is true, else e.
+/// The elements of t if the condition is true, else those of e. The condition is bool. All three broadcast, and the
+/// result has the promoted dtype of t and e. Any dtype. Differentiable in t and e.
 inline tensor where(const tensor& condition, const tensor& t, const tensor& e) {
   return call<"Select">(condition, t, e);
 }
-/// One of the two may be a number. It takes the dtype of the other.
+/// Chooses between the elements of a tensor and a number. The number takes the dtype of the tensor. A fraction next to
+/// an integer tensor makes both float32.
 template <number T>
 tensor where(const tensor& condition, const tensor& t, T e) {
   return where(condition, t, detail::number_like("where", detail::number_of(e), t));
@@ -200,7 +206,8 @@ template <number T>
 tensor where(const tensor& condition, T t, const tensor& e) {
   return where(condition, detail::number_like("where", detail::number_of(t), e), e);
 }
-/// With two numbers the dtype follows from their C++ types: bool, int32 or float32.
+/// Chooses between two numbers, in the shape of the condition. The dtype follows from their C++ types: two bools give
+/// bool, other integers int32, else float32.
 template <number T, number E>
 tensor where(const tensor& condition, T t, E e) {
   if constexpr (std::is_same_v<T, bool> && std::is_same_v<E, bool>) {
@@ -211,11 +218,13 @@ tensor where(const tensor& condition, T t, E e) {
                  detail::number_like("where", detail::number_of(e), tensor(like{})));
   }
 }
-/// The same values in another dtype. Returns x itself if it has that dtype.
+/// The same values in another dtype. From floats to integers they are truncated towards 0 and saturate, and NaN gives
+/// 0. Integers wrap. A complex number gives its real part. bool is true for all numbers but 0. Returns x itself if it
+/// has that dtype.
 inline tensor cast(const tensor& x, dtype to) { return x.type() == to ? x : call<"Cast">(x, attr<"dtype">(to)); }
 /// The complex conjugate. Returns x itself if it is real.
 inline tensor conj(const tensor& x) { return detail::is_complex(x) ? complex(real(x), neg(imag(x))) : x; }
-/// The angle of complex numbers in [-pi, pi], in the dtype of their parts; for real numbers 0 or pi. The signs of its
+/// The angle of complex numbers in [-pi, pi], in the dtype of their parts; for real numbers 0 or pi. The signs of the
 /// parts decide if the angle of 0 is 0 or pi. Gradient: NaN at 0.
 inline tensor angle(const tensor& x) {
   return detail::is_complex(x) ? atan2(imag(x), real(x)) : atan2(zeros_like(x), x);
@@ -234,9 +243,10 @@ inline tensor bits_beside(const tensor& x, const tensor& other) {
 
 export namespace kerngrad {
 
-/// C++ operators call the functions of the same meaning: + add, - sub or neg, * mul, / div, % mod, == equal, < less, <<
-/// left_shift and so on. & | ^ ~ are bitwise; for booleans they are logical_and, logical_or, logical_xor and
-/// logical_not. Next to an integer a boolean is 0 or 1.
+/// The C++ operators call the functions of the same meaning. + is add, - is sub or neg, * is mul, / is div, and % is
+/// mod. == is equal, < is less, << is left_shift, and so on. & | ^ ~ are bitwise; for booleans they are logical_and,
+/// logical_or, logical_xor and logical_not. Next to an integer a boolean is 0 or 1. % has the sign of the divisor, as
+/// in NumPy.
 inline tensor operator-(const tensor& x) { return neg(x); }
 inline tensor operator-(tensor&& x) { return neg(std::move(x)); }
 inline tensor operator+(const tensor& a, const tensor& b) { return add(a, b); }
@@ -307,11 +317,12 @@ template <detail::complex_class C> tensor operator==(const tensor& a, C b) {
 template <detail::complex_class C> tensor operator!=(const tensor& a, C b) {
   return not_equal(a, detail::number_like(b, a));
 }
-/// a to the power of a complex number, and a complex number to the power of a tensor.
+/// A tensor to the power of a complex number, or a complex number to the power of a tensor. The number takes the
+/// tensor's precision.
 template <detail::complex_class C> tensor pow(const tensor& a, C b) { return pow(a, detail::number_like(b, a)); }
 template <detail::complex_class C> tensor pow(C a, const tensor& b) { return pow(detail::number_like(a, b), b); }
 
-/// Logical and bitwise operators, % and shifts, with tensors and numbers.
+/// Logical, bitwise, remainder and shift operators, for two tensors or for a tensor and a number.
 inline tensor operator!(const tensor& x) { return logical_not(x); }
 inline tensor operator~(const tensor& x) { return x.type() == dtype::boolean ? logical_not(x) : bitwise_not(x); }
 inline tensor operator%(const tensor& a, const tensor& b) { return mod(a, b); }
@@ -342,7 +353,7 @@ template <number T> tensor operator|(T a, const tensor& b) { return detail::bits
 template <number T> tensor operator^(const tensor& a, T b) { return a ^ detail::bits_like(b, a); }
 template <number T> tensor operator^(T a, const tensor& b) { return detail::bits_like(a, b) ^ b; }
 
-/// Assigns the result of the operator to a, whose dtype and shape may change. The memory of a is reused if no other
+/// Assigns the result of the operator to a, whose dtype and shape may change. The memory of a may be reused if no other
 /// tensor shares it.
 template <class T> tensor& operator+=(tensor& a, const T& b) { return a = std::move(a) + b; }
 template <class T> tensor& operator-=(tensor& a, const T& b) { return a = std::move(a) - b; }

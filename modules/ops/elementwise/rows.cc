@@ -42,20 +42,20 @@ consteval op_row unary_row(std::string_view name, std::string_view doc, double c
           .in_place = true,
           .cost = cost};
 }
-/// For ops that keep integers as they are; bool becomes int32.
+/// A row of an op that keeps integers as they are; bool becomes int32.
 consteval op_row number_row(std::string_view name, std::string_view doc, std::span<const attr_spec> attrs = {}) {
   op_row row = unary_row(name, doc, 1, attrs);
   row.operands = x_real;
   row.types = numbers;
   return row;
 }
-/// For ops that integers without a sign may leave: bool and uint8 become int32.
+/// A row of an op whose results may be negative; bool and uint8 become int32.
 consteval op_row signed_row(std::string_view name, std::string_view doc, std::span<const attr_spec> attrs = {}) {
   op_row row = number_row(name, doc, attrs);
   row.types = signed_numbers;
   return row;
 }
-/// For ops on bits.
+/// A row of an op on the bits of integers.
 consteval op_row integral_row(std::string_view name, std::string_view doc) {
   op_row row = number_row(name, doc);
   row.operands = x_integral;
@@ -73,7 +73,7 @@ consteval op_row complex_row(std::string_view name, std::string_view doc, type_r
   row.types = types;
   return row;
 }
-/// For functions of floats and of complex numbers.
+/// A row of a function of floats and of complex numbers.
 consteval op_row analytic_row(std::string_view name, std::string_view doc, double cost = 1) {
   op_row row = unary_row(name, doc, cost);
   row.operands = x_arithmetic;

@@ -27,13 +27,13 @@ constexpr shape with_rows_of(const inference& call, std::int64_t size) {
   return shape(std::span<const std::int64_t>(dims.data(), static_cast<std::size_t>(x.rank())));
 }
 
-/// FFT and IFFT: the shape stays. They read their attribute when they are launched.
+/// FFT and IFFT: the shape of x. The launcher reads the attribute.
 export constexpr void fft(inference& call) {
   size_of_rows(call);
   call.give(call.in[0].dims);
 }
 
-/// RFFT: how many points a transform has.
+/// The number of points of an RFFT transform.
 constexpr std::int64_t rfft_length(const inference& call) {
   const std::int64_t asked = call.attr(place_in(attributes::rfft, "fftLength")).as_integer();
   const std::int64_t length = asked > 0 ? asked : size_of_rows(call);
@@ -41,13 +41,13 @@ constexpr std::int64_t rfft_length(const inference& call) {
     call.refuse("input of shape " + to_string(call.in[0].dims), "a last axis with elements", "or give fftLength");
   return length;
 }
-/// RFFT: half of the points and one more.
+/// RFFT: x with a last axis of half of the points plus one bins.
 export constexpr void rfft(inference& call) {
   size_of_rows(call);
   call.give(with_rows_of(call, rfft_length(call) / 2 + 1));
 }
 
-/// IRFFT: how many points a transform has.
+/// The number of points of an IRFFT transform.
 constexpr std::int64_t irfft_length(const inference& call) {
   const std::int64_t asked = call.attr(place_in(attributes::irfft, "fftLength")).as_integer();
   if (asked > 0) return asked;
@@ -56,7 +56,7 @@ constexpr std::int64_t irfft_length(const inference& call) {
     call.refuse("input of shape " + to_string(call.in[0].dims), "a last axis with elements", "or give fftLength");
   return bins == 1 ? 1 : 2 * (bins - 1);
 }
-/// IRFFT: as many points as its attribute says.
+/// IRFFT: x with a last axis of as many points as the attribute states.
 export constexpr void irfft(inference& call) {
   size_of_rows(call);
   call.give(with_rows_of(call, irfft_length(call)));

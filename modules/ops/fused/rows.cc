@@ -19,7 +19,7 @@ export namespace kerngrad {
 /// Last step of a fused layer: linear, relu, relu6, elu, sigmoid, leakyrelu, prelu.
 using kerngrad::activation;
 
-/// "linear", "relu", ...
+/// The name of an activation: "linear", "relu" and so on.
 constexpr std::string_view name_of(activation which) { return kernels::activations[static_cast<int>(which)].name; }
 
 }  // namespace kerngrad
@@ -31,7 +31,7 @@ inline constexpr operand prelu_weights{.name = "preluActivationWeights", .types 
 inline constexpr operand ab_fused[] = {{"a", floating}, {"b", floating}, bias, prelu_weights};
 inline constexpr operand x_filter_fused[] = {{"x", floating}, {"filter", floating}, bias, prelu_weights};
 
-/// The row of a fused layer, from that of its product.
+/// The row of a fused layer, made from the row of its product.
 consteval op_row fused_row(std::string_view name, std::string_view doc, const op_row& product,
                            std::span<const operand> operands, std::span<const attr_spec> attrs, infer_fn infer,
                            convention how) {

@@ -13,7 +13,7 @@ import :shapes_window;
 
 namespace kerngrad::shapes {
 
-/// The largest height and width of an image that is sampled: positions are products of two such sizes.
+/// The largest height and width of an image that is sampled. Positions are products of two such sizes.
 inline constexpr std::int64_t most_pixels = std::int64_t{1} << 30;
 
 constexpr void check_rank_of_image(const inference& call, const shape& x) {
@@ -36,17 +36,18 @@ constexpr shape resized(const inference& call, const shape& x) {
   return {x[0], size[0], size[1], x[3]};
 }
 
-/// ResizeBilinear and ResizeNearestNeighbor.
+/// ResizeBilinear and ResizeNearestNeighbor: images of the height and width in the attribute `size`.
 export constexpr void resize(inference& call) { call.give(resized(call, call.in[0].dims)); }
 
-/// The gradients of ResizeBilinear and ResizeNearestNeighbor: dy, and the image, which only gives its shape.
+/// The gradients of ResizeBilinear and ResizeNearestNeighbor: the shape of the images, operand 1. dy has the resized
+/// shape.
 export constexpr void resize_grad(inference& call) {
   const shape& x = call.in[1].dims;
   check_dy(call, call.in[0].dims, resized(call, x));
   call.give(x);
 }
 
-/// FlipLeftRight: the columns are reversed, the shape stays.
+/// FlipLeftRight: the shape of the image.
 export constexpr void flip_left_right(inference& call) {
   const shape& x = call.in[0].dims;
   check_rank_of_image(call, x);
@@ -54,7 +55,7 @@ export constexpr void flip_left_right(inference& call) {
   call.give(x);
 }
 
-/// Operands 1 and 2 are boxes [count, 4] and the image of each of them; gives their number.
+/// The number of boxes. Operand 1 has the boxes [count, 4], operand 2 the image index of each of them.
 constexpr std::int64_t count_of_boxes(const inference& call) {
   const shape &boxes = call.in[1].dims, &images = call.in[2].dims;
   if (boxes.rank() != 2 || boxes[1] != 4) call.refuse("boxes of shape " + to_string(boxes), "4 numbers for each box");
@@ -64,7 +65,7 @@ constexpr std::int64_t count_of_boxes(const inference& call) {
   return boxes[0];
 }
 
-/// CropAndResize.
+/// CropAndResize: images [batch, height, width, channels] and `count` boxes give crops [count, cropSize..., channels].
 export constexpr void crop(inference& call) {
   const shape& x = call.in[0].dims;
   check_sampled_image(call, x);
@@ -72,7 +73,7 @@ export constexpr void crop(inference& call) {
   call.give({count_of_boxes(call), size[0], size[1], x[3]});
 }
 
-/// CropAndResizeGrad: the crops' gradients, the boxes and `inputShape` give the image's gradient.
+/// CropAndResizeGrad: the image shape in the attribute `inputShape`. dy has the shape of the crops.
 export constexpr void crop_grad(inference& call) {
   const shape& dy = call.in[0].dims;
   const shape x = shape_attr(call, place_in(attributes::crop_grad, "inputShape"));
@@ -82,7 +83,7 @@ export constexpr void crop_grad(inference& call) {
   call.give(x);
 }
 
-/// Operand 1 is a projective map of 8 numbers for each of `count` images, or one for all.
+/// Checks that operand 1 has a projective map of 8 numbers for each of `count` images, or one for all.
 constexpr void check_transforms(const inference& call, std::int64_t count) {
   const shape& maps = call.in[1].dims;
   if (maps.rank() != 2 || maps[1] != 8 || (maps[0] != 1 && maps[0] != count))
@@ -90,7 +91,7 @@ constexpr void check_transforms(const inference& call, std::int64_t count) {
                 "8 numbers for each of the " + std::to_string(count) + " images, or for all");
 }
 
-/// Transform: the image's size unless `outputShape` gives another.
+/// Transform: the shape of the images, with the height and width in `outputShape` if it is given.
 export constexpr void transform(inference& call) {
   constexpr attr_place output = place_in(attributes::transform, "outputShape");
   const shape& x = call.in[0].dims;
@@ -101,7 +102,7 @@ export constexpr void transform(inference& call) {
   call.give({x[0], size[0], size[1], x[3]});
 }
 
-/// TransformGrad: the result's gradient, the maps and `inputShape` give the image's gradient.
+/// TransformGrad: the image shape in the attribute `inputShape`. dy has the shape of the transformed images.
 export constexpr void transform_grad(inference& call) {
   const shape& dy = call.in[0].dims;
   const shape x = shape_attr(call, place_in(attributes::transform_grad, "inputShape"));
@@ -114,7 +115,7 @@ export constexpr void transform_grad(inference& call) {
 
 // ------------------------------------------------------------------------------------------ rotations
 
-/// Attributes that must be numbers, and neither NaN nor infinite.
+/// Rejects attributes with NaN or infinities.
 constexpr void check_rotation_numbers(const inference& call, attr_place at, std::span<const double> numbers) {
   for (double number : numbers)
     if (!(number - number == 0))
@@ -146,7 +147,7 @@ constexpr void check_rotation(const inference& call, attr_place radians, attr_pl
   rotation_center(call, center);
 }
 
-/// RotateWithOffset.
+/// RotateWithOffset: the shape of the images. There is one fill value, or one for each channel.
 export constexpr void rotate(inference& call) {
   constexpr attr_place fill = place_in(attributes::rotate, "fillValue");
   check_rotation(call, place_in(attributes::rotate, "radians"), place_in(attributes::rotate, "center"));
@@ -161,7 +162,7 @@ export constexpr void rotate(inference& call) {
   call.give(call.in[0].dims);
 }
 
-/// RotateWithOffsetGrad.
+/// RotateWithOffsetGrad: the shape of dy, which is that of the images.
 export constexpr void rotate_grad(inference& call) {
   check_rotation(call, place_in(attributes::rotate_grad, "radians"), place_in(attributes::rotate_grad, "center"));
   call.give(call.in[0].dims);
@@ -169,7 +170,7 @@ export constexpr void rotate_grad(inference& call) {
 
 // ------------------------------------------------------------------------------------------ boxes that are taken
 
-/// How many boxes can be taken: as many as there are, or as are asked for.
+/// The largest number of boxes that can be chosen: the number of boxes or `maxOutputSize`, the smaller one.
 constexpr std::int64_t most_boxes_taken(const inference& call) {
   const shape &boxes = call.in[0].dims, &scores = call.in[1].dims;
   if (boxes.rank() != 2 || boxes[1] != 4) call.refuse("boxes of shape " + to_string(boxes), "4 numbers for each box");
@@ -182,16 +183,19 @@ constexpr std::int64_t most_boxes_taken(const inference& call) {
   return wanted < boxes[0] ? wanted : boxes[0];
 }
 
-/// NonMaxSuppressionV3.
+/// NonMaxSuppressionV3: the indices of the chosen boxes. There are at most `maxOutputSize`, and at most as many as
+/// boxes.
 export constexpr void suppress(inference& call) { call.give({most_boxes_taken(call)}); }
-/// NonMaxSuppressionV4.
+/// NonMaxSuppressionV4: the indices of the chosen boxes, and their number as a scalar. With `padToMaxOutputSize` there
+/// are `maxOutputSize` indices, else at most that many.
 export constexpr void suppress_padded(inference& call) {
   const std::int64_t most = most_boxes_taken(call);
   const bool padded = call.attr(place_in(attributes::suppress_padded, "padToMaxOutputSize")).as_bool();
   call.give({padded ? call.attr(place_in(attributes::suppress, "maxOutputSize")).as_integer() : most});
   call.give({});
 }
-/// NonMaxSuppressionV5.
+/// NonMaxSuppressionV5: the indices and the scores of the chosen boxes. There are at most `maxOutputSize`, and at most
+/// as many as boxes.
 export constexpr void suppress_scored(inference& call) {
   const std::int64_t most = most_boxes_taken(call);
   call.give({most});

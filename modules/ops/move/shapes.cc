@@ -12,7 +12,7 @@ import :shapes;
 
 namespace kerngrad::shapes {
 
-/// Reshape: one size may be -1 and is then computed from the others.
+/// Reshape: the given sizes. One of them may be -1 and is computed from the others.
 export constexpr void reshape(inference& call) {
   const std::span<const std::int64_t> wanted = call.attr(place_in(attributes::reshape, "shape")).as_list();
   const std::int64_t size = call.in[0].dims.size();
@@ -42,14 +42,14 @@ export constexpr void reshape(inference& call) {
   call.give(result);
 }
 
-/// ExpandDims: an axis of size 1 more.
+/// ExpandDims: x with one more axis, of size 1.
 export constexpr void expand_dims(inference& call) {
   const shape& dims = call.in[0].dims;
   if (dims.rank() == max_rank) call.refuse("rank 8", "a rank of at most 7, so that one axis can be added");
   call.give(with_inserted(dims, axis_of(call, place_in(attributes::expand_dims, "dim"), dims.rank() + 1), 1));
 }
 
-/// The permutation of Transpose; reversed when it is not given.
+/// The permutation of Transpose. Without the attribute it reverses the axes.
 constexpr std::array<int, max_rank> permutation(const inference& call) {
   const shape& dims = call.in[0].dims;
   std::array<int, max_rank> perm{};
@@ -72,7 +72,7 @@ constexpr std::array<int, max_rank> permutation(const inference& call) {
   return perm;
 }
 
-/// Transpose: the axes in another order.
+/// Transpose: axis i of the result is axis perm[i] of x.
 export constexpr void transpose(inference& call) {
   const shape& dims = call.in[0].dims;
   const auto perm = permutation(call);
@@ -82,7 +82,7 @@ export constexpr void transpose(inference& call) {
   call.give(shape(std::span<const std::int64_t>(sizes, static_cast<std::size_t>(dims.rank()))));
 }
 
-/// Start of Slice on each axis. One integer serves the first axis; missing ones are 0.
+/// The begin of Slice on each axis. A single integer is that of the first axis; missing ones are 0.
 constexpr std::array<std::int64_t, max_rank> slice_begin(const inference& call) {
   const shape& dims = call.in[0].dims;
   const attr_value& value = call.attr(place_in(attributes::slice, "begin"));
@@ -99,7 +99,7 @@ constexpr std::array<std::int64_t, max_rank> slice_begin(const inference& call) 
   return begin;
 }
 
-/// Slice: `size` of -1 (or missing) reaches to the end.
+/// Slice: the given size on each axis. A size that is -1 or missing reaches to the end of the axis.
 export constexpr void slice(inference& call) {
   const shape& dims = call.in[0].dims;
   const auto begin = slice_begin(call);
@@ -129,7 +129,7 @@ constexpr int resolve_axis(inference& call, attr_place at, int rank) {
   return axis;
 }
 
-/// Concat: equal shapes but for the axis, whose sizes add up.
+/// Concat: the sizes of the axis added up. The other sizes are equal.
 export constexpr void concat(inference& call) {
   const shape& first = call.in[0].dims;
   const int axis = resolve_axis(call, place_in(attributes::join, "axis"), first.rank());
@@ -143,7 +143,7 @@ export constexpr void concat(inference& call) {
   call.give(with_axis(first, axis, total));
 }
 
-/// Pack: equal shapes, joined along a new axis.
+/// Pack: the shape of the operands, which is the same for all, with a new axis.
 export constexpr void pack(inference& call) {
   const shape& first = call.in[0].dims;
   for (const view& in : call.in)
@@ -153,14 +153,14 @@ export constexpr void pack(inference& call) {
   call.give(with_inserted(first, axis, static_cast<std::int64_t>(call.in.size())));
 }
 
-/// More results than anybody means.
+/// The largest number of results of a call.
 inline constexpr std::int64_t most_results = 65536;
 constexpr void check_results(const inference& call, std::int64_t count) {
   if (count > most_results)
     call.refuse(std::to_string(count) + " results", "at most " + std::to_string(most_results), "use slice or reshape");
 }
 
-/// Unpack: one result per index of the axis.
+/// Unpack: a result for each index of the axis, without the axis.
 export constexpr void unpack(inference& call) {
   const shape& dims = call.in[0].dims;
   const int axis = resolve_axis(call, place_in(attributes::join, "axis"), dims.rank());
@@ -168,7 +168,7 @@ export constexpr void unpack(inference& call) {
   for (std::int64_t i = 0; i < dims[axis]; ++i) call.give(without_axes(dims, axis_set{1} << axis, false));
 }
 
-/// SplitV: a number of equal parts, or the sizes of the parts, one of which may be -1.
+/// SplitV: equal parts of the axis, or parts of the given sizes, one of which may be -1.
 export constexpr void split(inference& call) {
   const shape& dims = call.in[0].dims;
   const int axis = resolve_axis(call, place_in(attributes::split, "axis"), dims.rank());
@@ -196,7 +196,7 @@ export constexpr void split(inference& call) {
   for (std::int64_t size : sizes) call.give(with_axis(dims, axis, size == -1 ? dims[axis] - known : size));
 }
 
-/// A pair (before, after) of paddings for each axis.
+/// Adds a pair (before, after) of paddings to each axis.
 constexpr void pad_axes(inference& call) {
   const shape& dims = call.in[0].dims;
   const std::span<const std::int64_t> pairs = call.attr(place_in(attributes::pad, "paddings")).as_list();
@@ -214,13 +214,13 @@ constexpr void pad_axes(inference& call) {
   call.give(shape(std::span<const std::int64_t>(sizes, static_cast<std::size_t>(dims.rank()))));
 }
 
-/// PadV2: tensors of text are padded with a string.
+/// PadV2: each axis with its paddings added. Tensors of text are padded with a string.
 export constexpr void pad(inference& call) {
   expect_element(call, place_in(attributes::pad, "constantValue"), call.in[0].type);
   pad_axes(call);
 }
 
-/// Tile: a repetition for each axis.
+/// Tile: each size multiplied by its number of repetitions.
 export constexpr void tile(inference& call) {
   const shape& dims = call.in[0].dims;
   const std::span<const std::int64_t> reps = call.attr(place_in(attributes::tile, "reps")).as_list();
@@ -237,7 +237,7 @@ export constexpr void tile(inference& call) {
   call.give(shape(std::span<const std::int64_t>(sizes, static_cast<std::size_t>(dims.rank()))));
 }
 
-/// BroadcastTo: a shape to which the operand broadcasts.
+/// BroadcastTo: the given shape, to which the operand broadcasts.
 export constexpr void broadcast_to(inference& call) {
   const shape wanted = shape_attr(call, place_in(attributes::shape_of_result, "shape"));
   const std::optional<shape> both = broadcast(call.in[0].dims, wanted);
@@ -246,7 +246,7 @@ export constexpr void broadcast_to(inference& call) {
   call.give(wanted);
 }
 
-/// GatherV2: indices replace the axis. The first `batchDims` axes of both run together.
+/// GatherV2: x with the axes of the indices in place of its axis. The first `batchDims` axes of both are shared.
 export constexpr void gather(inference& call) {
   const shape &x = call.in[0].dims, &indices = call.in[1].dims;
   const int axis = axis_of_parts(call, place_in(attributes::gather, "axis"), x.rank());
@@ -267,7 +267,7 @@ export constexpr void gather(inference& call) {
   call.give(shape(std::span<const std::int64_t>(dims, rank)));
 }
 
-/// GatherGrad: dy and indices give the gradient of x, whose shape is the attribute `inputShape`.
+/// GatherGrad: the shape of x in the attribute `inputShape`. dy has the shape of the gathered slices.
 export constexpr void gather_grad(inference& call) {
   const shape x = shape_attr(call, place_in(attributes::gather_grad, "inputShape"));
   const view operands[2] = {{nullptr, x, call.in[0].type}, call.in[1]};
@@ -281,7 +281,7 @@ export constexpr void gather_grad(inference& call) {
   call.give(x);
 }
 
-/// UnsortedSegmentSum: the first axes of x are those of the ids; they become one axis of segments.
+/// UnsortedSegmentSum: x with one axis of `numSegments` in place of its first axes, which are those of the ids.
 export constexpr void segment_sum(inference& call) {
   const shape &x = call.in[0].dims, &ids = call.in[1].dims;
   const std::int64_t segments = call.attr(place_in(attributes::segments, "numSegments")).as_integer();
@@ -306,8 +306,8 @@ constexpr double end_of() {
   if constexpr (requires { T::digits; }) return end(T::digits, T::max_exponent);
   else return end(std::numeric_limits<T>::digits, std::numeric_limits<T>::max_exponent);
 }
-/// True if a dtype holds a number: within its range (2^53 for int64, where doubles stop being exact), 0 or 1 for bool,
-/// finite for any, none for text.
+/// True if a dtype can hold a number. The number is in the range of the dtype (up to 2^53 for int64, where doubles stop
+/// being exact). It is 0 or 1 for bool, and finite. text holds none.
 constexpr bool holds_number(dtype type, double value) {
   return visit(type, [&]<dtype Type>(dtype_constant<Type> is) {
     using T = typename decltype(is)::element;
@@ -332,7 +332,7 @@ constexpr void check_fits(const inference& call, attr_place at, dtype type) {
                 "a number that " + std::string(name_of(type)) + " holds");
 }
 
-/// OneHot: a last axis of `depth` more.
+/// OneHot: the shape of the indices with a new last axis of size `depth`.
 export constexpr void one_hot(inference& call) {
   const std::int64_t depth = call.attr(place_in(attributes::one_hot, "depth")).as_integer();
   const shape& indices = call.in[0].dims;
@@ -346,7 +346,7 @@ export constexpr void one_hot(inference& call) {
   call.give(with_inserted(indices, indices.rank(), depth), type);
 }
 
-/// Reverse: the shape stays.
+/// Reverse: the shape of x.
 export constexpr void reverse(inference& call) {
   call.resolved.set_axes(reduced_axes(call, call.in[0].dims.rank()));
   call.give(call.in[0].dims);

@@ -13,20 +13,20 @@ import :shapes_move;
 
 namespace kerngrad::shapes {
 
-/// Elements that StridedSlice takes from each axis of x, and the sizes of its result: without the axes of one index,
-/// with new ones.
+/// The elements that StridedSlice takes from each axis of x, and the sizes of its result. The result lacks axes with a
+/// single index and has the new ones.
 struct strided_box {
   std::int64_t begin[max_rank]{}, stride[max_rank]{}, size[max_rank]{};
   std::int64_t result[max_rank]{};
   std::size_t result_rank = 0;
 };
-/// One index of StridedSlice.
+/// The begin, end and stride of StridedSlice on one axis.
 struct strided_index {
   std::int64_t begin, end, stride;
   bool from_start, to_end;
 };
 
-/// The sizes of an axis that an index leaves; `begin` and `stride` come out as what they are for a copy.
+/// The size that an index leaves of an axis. `begin` and `stride` become those of a copy.
 constexpr std::int64_t taken_of_axis(strided_index& index, std::int64_t size) {
   const bool forward = index.stride > 0;
   const std::int64_t low = forward ? 0 : -1, high = forward ? size : size - 1;
@@ -43,7 +43,7 @@ constexpr std::int64_t taken_of_axis(strided_index& index, std::int64_t size) {
   return taken;
 }
 
-/// StridedSlice as a box of x. `dims` are those of x.
+/// Resolves the indices of StridedSlice to a box of x. `dims` are the sizes of x.
 constexpr strided_box strided_box_of(const inference& call, const shape& dims) {
   const auto list = [&](attr_place at) { return call.attr(at).as_list(); };
   const auto mask = [&](attr_place at) { return call.attr(at).as_integer(); };
@@ -117,7 +117,7 @@ export constexpr void strided_slice(inference& call) {
   call.give(shape(std::span<const std::int64_t>(box.result, box.result_rank)));
 }
 
-/// StridedSliceGrad: dy has the shape that the slice takes from one of shape `inputShape`.
+/// StridedSliceGrad: the shape of x in the attribute `inputShape`. dy has the shape of its slice.
 export constexpr void strided_slice_grad(inference& call) {
   const shape x = shape_attr(call, place_in(attributes::strided_slice_grad, "inputShape"));
   const strided_box box = strided_box_of(call, x);
@@ -127,7 +127,7 @@ export constexpr void strided_slice_grad(inference& call) {
   call.give(x);
 }
 
-/// MirrorPad: a pair (before, after) for each axis, which mirrored elements fill.
+/// MirrorPad: each axis with its pair (before, after) of mirrored elements added.
 export constexpr void mirror_pad(inference& call) {
   pad_axes(call);
   const shape& dims = call.in[0].dims;
@@ -142,7 +142,8 @@ export constexpr void mirror_pad(inference& call) {
   }
 }
 
-/// RepeatPad: a pair (before, after) for each axis, which elements of the axis fill.
+/// RepeatPad: each axis with its pair (before, after) added. Elements of the axis fill the border, so an axis of size 0
+/// takes no padding.
 export constexpr void repeat_pad(inference& call) {
   pad_axes(call);
   const shape& dims = call.in[0].dims;
@@ -153,12 +154,12 @@ export constexpr void repeat_pad(inference& call) {
                   "elements to repeat", "use the padding 0, or a constant border");
 }
 
-/// Blocks on the axes after the first one, and what lies around the whole: paddings or crops.
+/// Blocks on the axes after the first one, and the paddings or crops around them.
 struct blocks_of_call {
   std::span<const std::int64_t> sizes, around;
   std::int64_t count = 1;  ///< elements of a block
 };
-/// Position of the paddings around the whole in the rows of SpaceToBatchND and BatchToSpaceND.
+/// Positions of the paddings and crops in the attributes of SpaceToBatchND and BatchToSpaceND.
 inline constexpr attr_place paddings_of_blocks = place_in(attributes::space_to_batch, "paddings"),
                             crops_of_blocks = place_in(attributes::batch_to_space, "crops");
 /// The blocks of a call, checked against its shape.
@@ -184,7 +185,8 @@ constexpr blocks_of_call blocks_of(const inference& call, attr_place around) {
   return blocks;
 }
 
-/// SpaceToBatchND: the padded axes are cut into blocks, whose positions become a part of the batch.
+/// SpaceToBatchND: each padded axis divided by its block size, and the first axis multiplied by the elements of a
+/// block.
 export constexpr void space_to_batch(inference& call) {
   const blocks_of_call blocks = blocks_of(call, paddings_of_blocks);
   const shape& dims = call.in[0].dims;
@@ -203,7 +205,8 @@ export constexpr void space_to_batch(inference& call) {
   call.give(result);
 }
 
-/// BatchToSpaceND: the inverse, with crops for paddings.
+/// BatchToSpaceND: the first axis divided by the elements of a block, and each axis of a block multiplied by its size,
+/// less the crops.
 export constexpr void batch_to_space(inference& call) {
   const blocks_of_call blocks = blocks_of(call, crops_of_blocks);
   const shape& dims = call.in[0].dims;
@@ -222,7 +225,7 @@ export constexpr void batch_to_space(inference& call) {
   call.give(result);
 }
 
-/// DepthToSpace: channels become blocks of height and width.
+/// DepthToSpace: height and width multiplied by the block size, and the channels divided by its square.
 export constexpr void depth_to_space(inference& call) {
   const shape& dims = call.in[0].dims;
   const std::int64_t block = call.attr(place_in(attributes::depth_to_space, "blockSize")).as_integer();
@@ -239,7 +242,7 @@ export constexpr void depth_to_space(inference& call) {
   call.give(with_axis(result, height + 1, dims[height + 1] * block));
 }
 
-/// Diag: the shape twice.
+/// Diag: the shape of x twice.
 export constexpr void diag(inference& call) {
   const shape& dims = call.in[0].dims;
   if (2 * dims.rank() > max_rank) call.refuse("rank " + std::to_string(dims.rank()), "a rank of at most 4");

@@ -12,7 +12,7 @@ import :shapes;
 
 namespace kerngrad::shapes {
 
-/// FusedBatchNorm: mean, variance, offset and scale have one shape, which broadcasts to that of x.
+/// FusedBatchNorm: the shape of x. Mean, variance, offset and scale have one shape, which broadcasts to it.
 export constexpr void batch_norm(inference& call) {
   const shape &x = call.in[0].dims, &mean = call.in[1].dims;
   for (std::size_t i = 2; i < call.in.size(); ++i)
@@ -25,7 +25,7 @@ export constexpr void batch_norm(inference& call) {
   call.give(x);
 }
 
-/// LayerNorm: scale and offset have a value for each element of the last axis.
+/// LayerNorm: the shape of x. Scale and offset have a value for each element of the last axis.
 export constexpr void layer_norm(inference& call) {
   const shape& x = call.in[0].dims;
   if (x.rank() == 0) call.refuse("x of shape " + to_string(x), "rank 1 or more");
@@ -37,7 +37,7 @@ export constexpr void layer_norm(inference& call) {
   call.give(x);
 }
 
-/// LRN and its gradient: images of one shape, channels last, with or without a batch.
+/// LRN and its gradient: the shape of the images, channels last, with or without a batch.
 export constexpr void response_norm(inference& call) {
   const shape& x = call.in[0].dims;
   if (x.rank() != 3 && x.rank() != 4)

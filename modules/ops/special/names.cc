@@ -30,10 +30,12 @@ KG_SPECIAL_NAME(i1, "BesselI1")
 KG_SPECIAL_NAME(j0, "BesselJ0")
 KG_SPECIAL_NAME(j1, "BesselJ1")
 
-/// Derivative number n of digamma, for n from 0 to 100. For n up to 4 and x > 0, float64 has an error of at most 8 ulp.
-/// Gradient: polygamma(n + 1, x). Throws for n out of range.
+/// Derivative number n of digamma, for n from 0 to 100; other n throw. It is infinite at 0. At negative integers it is
+/// infinite for odd n, and NaN for even n. Integers give float32. For n up to 4 and x > 0, float64 has an error of at
+/// most 8 ulp (units in the last place). Gradient: polygamma(n + 1, x); n = 100 has none.
 inline tensor polygamma(std::int64_t n, const tensor& x) { return call<"Polygamma">(x, attr<"n">(n)); }
-/// gamma(a) gamma(b) / gamma(a + b) for a, b >= 0, which broadcast. Differentiable in both, by differences of digamma.
+/// The beta function gamma(a) gamma(b) / gamma(a + b) for a, b >= 0. Operands broadcast. Integers give float32.
+/// Differentiable in both, by differences of digamma.
 inline tensor beta(const tensor& a, const tensor& b) { return call<"Beta">(a, b); }
 
 }  // namespace kerngrad

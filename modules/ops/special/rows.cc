@@ -64,7 +64,7 @@ consteval op_row polygamma_row() {
   row.attrs = attributes::polygamma;
   return row;
 }
-/// The derivative for a has no closed form: typed names (modules/composed/special.cc) have a gradient for x alone.
+/// Reason for the missing gradient rules. The typed functions (modules/composed/special.cc) have a gradient for x.
 inline constexpr std::string_view no_order_gradient =
     "the derivative for the orders has no closed form; the typed "
     "function has a gradient for x";

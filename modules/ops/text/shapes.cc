@@ -14,9 +14,9 @@ import :shapes_sparse;
 
 export namespace kerngrad::shapes {
 
-/// StringSplit.
+/// StringSplit: indices [pieces, 2], values [pieces], and a shape [2].
 void string_split(inference& call);
-/// StringNGrams.
+/// StringNGrams: a vector of n-grams, and splits in the shape of the operand with splits.
 void string_ngrams(inference& call);
 
 }  // namespace kerngrad::shapes

@@ -15,7 +15,7 @@ import :ops_window;
 
 export namespace kerngrad {
 
-/// Depth, height and width; one number serves all.
+/// Depth, height and width of a volume or window; one number serves all three.
 struct extent3d {
   std::int64_t depth, height, width;
   constexpr extent3d(std::int64_t all) : depth(all), height(all), width(all) {}
@@ -54,8 +54,9 @@ inline tensor conv3d(const tensor& x, const tensor& filter, const conv3d_options
                         attr<"dilations">(options.dilations.value()),
                         attr<"dataFormat">(options.channels_first ? "NCDHW" : "NDHWC"));
 }
-/// The transposed convolution: from dy to a volume of shape `output`. conv3d with these options must give that volume
-/// the shape of dy, else it throws. Differentiable in both operands to any order.
+/// The transposed convolution: the gradient of `conv3d` for its volume. It takes dy [batch, depth, height, width, in]
+/// to a volume of shape `output`, [batch, depth, height, width, out]. The filter is [depth, height, width, out, in].
+/// Throws unless conv3d of that volume has dy's shape. Floats. Differentiable in both operands to any order.
 inline tensor conv3d_transpose(const tensor& dy, const tensor& filter, const shape& output,
                                const conv3d_options& options = {}) {
   return call<"Conv3DBackpropInputV2">(dy, filter, attr<"strides">(options.strides.value()),
@@ -64,7 +65,7 @@ inline tensor conv3d_transpose(const tensor& dy, const tensor& filter, const sha
                                        attr<"inputShape">(output));
 }
 
-/// Options of the poolings of volumes; the strides are the window's size unless they are given. `ceil_mode` and
+/// Options of the poolings of volumes. The strides are by default the window's size. `ceil_mode` and
 /// `count_include_pad` are those of `pool_options`.
 struct pool3d_options {
   std::optional<extent3d> strides{};
@@ -76,23 +77,25 @@ struct pool3d_options {
 
 }  // namespace kerngrad
 namespace kerngrad::detail {
-/// The poolings with options that no attribute of their ops says.
+/// Pools with the options that the pooling ops have no attribute for.
 tensor pooled_beyond(std::string_view name, const tensor& x, extent3d window, const pool3d_options& options, bool mean);
 }  // namespace kerngrad::detail
 export namespace kerngrad {
 
-/// The largest element of each window over a volume [batch, depth, height, width, channels] of a floating dtype or
-/// int32. NaN is ignored; a window without a number gives -infinity (the least int32), one that does not fit an empty
-/// result. Differentiable to any order: dy goes to the first of equal elements.
+/// The largest element of each window over volumes [batch, depth, height, width, channels]. Floats and int32. NaN is
+/// ignored; a window without a number gives -infinity, or the smallest int32. If the window does not fit into the
+/// padded volume, the result has no elements; with `ceil_mode` it throws. Differentiable to any order: dy goes to the
+/// first of equal elements.
 inline tensor max_pool3d(const tensor& x, extent3d window, const pool3d_options& options = {}) {
   if (options.ceil_mode) return detail::pooled_beyond("max_pool3d", x, window, options, false);
   return call<"MaxPool3D">(
       x, attr<"filterSize">(window.value()), attr<"strides">((options.strides ? *options.strides : window).value()),
       attr<"pad">(options.pad.value()), attr<"dataFormat">(options.channels_first ? "NCDHW" : "NDHWC"));
 }
-/// The mean of each window's elements inside a volume [batch, depth, height, width, channels] of a floating dtype, or
-/// with `count_include_pad` inside its padding; 0 when none is inside, an empty result when the window does not fit.
-/// Differentiable to any order.
+/// The mean of each window over volumes [batch, depth, height, width, channels]. It counts the elements inside the
+/// volume, or with `count_include_pad` those inside the padding as well. A window without elements gives 0. Floats. If
+/// the window does not fit into the padded volume, the result has no elements; with `ceil_mode` or `count_include_pad`
+/// it throws. Differentiable to any order.
 inline tensor avg_pool3d(const tensor& x, extent3d window, const pool3d_options& options = {}) {
   if (options.ceil_mode || options.count_include_pad)
     return detail::pooled_beyond("avg_pool3d", x, window, options, true);

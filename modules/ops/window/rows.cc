@@ -72,7 +72,7 @@ consteval op_row dilation_row(std::string_view name, std::string_view doc, std::
           .cost = 18};
 }
 
-/// Each channel with filters of its own.
+/// The row of a convolution that filters each channel on its own.
 consteval op_row depthwise(op_row row) {
   row.depthwise = true;
   return row;
