@@ -22,8 +22,8 @@ T taken_from_bins(const T& dy, const X& x) {
   std::vector<std::int64_t> pairs(2 * static_cast<std::size_t>(axis) + 2);
   pairs.back() = 1;
   const dtype type = x.type() == dtype::int64 ? dtype::int64 : dtype::int32;
-  const auto places = minimum(cast(x, type), full({}, static_cast<double>(bins), type));
-  return gather(pad(dy, pairs), places, axis, axis);
+  const auto indices = minimum(cast(x, type), full({}, static_cast<double>(bins), type));
+  return gather(pad(dy, pairs), indices, axis, axis);
 }
 
 inline constexpr auto count_rules = family_rules(rule_list{
@@ -40,7 +40,7 @@ inline constexpr auto count_rules = family_rules(rule_list{
                                                       return c.zeros(1);
                                                     return taken_from_bins(c.dy(), c.in(0));
                                                   })),
-    // The first place of each value: writing from the last one back, the first one stays.
+    // The first index of each value: writing from the last one back, the first one stays.
     rule<"Unique">(wrt(keep::out1,
                        [](const auto& c) {
                          if (c.dims(0).size() == 0) return c.zeros(0);
@@ -49,13 +49,13 @@ inline constexpr auto count_rules = family_rules(rule_list{
                          const int axis = static_cast<int>(given < 0 ? given + x.rank() : given);
                          const std::int64_t count = x[axis];
                          const auto numbers = c.out(1);
-                         const auto places = arange(0, static_cast<double>(count), 1, dtype::int64);
+                         const auto indices = arange(0, static_cast<double>(count), 1, dtype::int64);
                          const auto firsts = call<"TensorScatterUpdate">(
                              zeros(shape{c.dy(0).dims()[axis]}, dtype::int64),
-                             reshape(call<"Reverse">(numbers), shape{count, 1}), call<"Reverse">(places));
+                             reshape(call<"Reverse">(numbers), shape{count, 1}), call<"Reverse">(indices));
                          std::vector<std::int64_t> sizes(static_cast<std::size_t>(x.rank()), 1);
                          sizes[static_cast<std::size_t>(axis)] = count;
-                         const auto is_first = reshape(gather(firsts, numbers) == places, shape(sizes));
+                         const auto is_first = reshape(gather(firsts, numbers) == indices, shape(sizes));
                          return where(is_first, gather(c.dy(0), numbers, axis), full({}, 0, c.dy(0).type()));
                        })),
 });

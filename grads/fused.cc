@@ -21,9 +21,9 @@ import :grads_window;
 
 namespace kerngrad::rules {
 
-/// The place of an op's rule in its family.
+/// The index of an op's rule in its family.
 template <fixed_string Op, class... Rules>
-consteval std::size_t place_of(const rule_list<Rules...>&) {
+consteval std::size_t rule_index(const rule_list<Rules...>&) {
   std::size_t at = 0;
   const bool found = ((Rules::name == Op || (++at, false)) || ...);
   return found ? at : throw "a fused layer of an op without a rule in this family";
@@ -32,7 +32,7 @@ consteval std::size_t place_of(const rule_list<Rules...>&) {
 /// The gradient of operand I by the rule of `Op`, in a context that stands for the part's own.
 template <const auto& Family, fixed_string Op, std::size_t I, class Context>
 auto part_rule(const Context& c) {
-  return Family.template at<place_of<Op>(Family)>().parts.of.template at<I>().gradient(c);
+  return Family.template at<rule_index<Op>(Family)>().parts.of.template at<I>().gradient(c);
 }
 
 /// True if a layer's result has its channels in front.

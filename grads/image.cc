@@ -72,7 +72,7 @@ tensor transformed_back(const C& c, const tensor& dy, const shape& image) {
 }
 
 /// [3, height * width]: column, row and 1 of each pixel.
-inline tensor pixel_places(std::int64_t height, std::int64_t width, dtype type) {
+inline tensor pixel_positions(std::int64_t height, std::int64_t width, dtype type) {
   const auto line = [](std::int64_t n) { return arange(0, static_cast<double>(n), 1, dtype::float64); };
   const tensor columns = broadcast_to(line(width), {height, width});
   const tensor rows = broadcast_to(reshape(line(height), {height, 1}), {height, width});
@@ -93,10 +93,11 @@ tensor maps_gradient(const C& c, const tensor& image, const tensor& dy, double f
     return maps == y[0] ? moved : sum(moved, 0, true);
   };
   const tensor down = side("height"), across = side("width");
-  const tensor at = pixel_places(y[1], y[2], down.type()), at_2 = slice(at, {0, 0}, {2, pixels});
+  const tensor at = pixel_positions(y[1], y[2], down.type()), at_2 = slice(at, {0, 0}, {2, pixels});
   const tensor t = cast(c.in(1), down.type());
   const tensor p = matmul(slice(t, {0, 6}, {maps, 2}), at_2) + 1;
-  const tensor divisor = where(not_equal(p, zeros_like(p)), p, ones_like(p));  // no slope is taken where p is 0
+  const tensor divisor =
+      where(not_equal(p, zeros_like(p)), p, ones_like(p));  // the derivative is not taken where p is 0
   const tensor of_u = across / divisor, of_v = down / divisor;
   const tensor u = matmul(slice(t, {0, 0}, {maps, 3}), at), v = matmul(slice(t, {0, 3}, {maps, 3}), at);
   const tensor of_p = -(of_u * u + of_v * v) / divisor;
@@ -117,7 +118,7 @@ inline constexpr auto image_rules = family_rules(rule_list{
     rule<"ResizeBilinear">(
         wrt(keep::in0, [](const auto& c) { return call_like<"ResizeBilinearGrad">(c, c.dy(), c.in(0)); })),
     rule<"ResizeBilinearGrad">(wrt(keep::nothing, [](const auto& c) { return call_like<"ResizeBilinear">(c, c.dy()); }),
-                               wrt(keep::nothing, no_slope_1)),
+                               wrt(keep::nothing, zero_gradient_1)),
     // For complex128 the walk passes one part of dy at a time, and the whole images.
     rule<"ResizeNearestNeighbor">(
         wrt(keep::in0,
@@ -129,7 +130,7 @@ inline constexpr auto image_rules = family_rules(rule_list{
             })),
     rule<"ResizeNearestNeighborGrad">(
         wrt(keep::nothing, [](const auto& c) { return call_like<"ResizeNearestNeighbor">(c, c.dy()); }),
-        wrt(keep::nothing, no_slope_1)),
+        wrt(keep::nothing, zero_gradient_1)),
 
     rule<"FlipLeftRight">(wrt(keep::nothing, [](const auto& c) { return flip_left_right(c.dy()); })),
 

@@ -22,7 +22,7 @@ inline tensor on_diagonal(const tensor& x, int axis, int times) {
   std::vector<std::int64_t> sizes(x.dims().begin(), x.dims().end());
   const std::size_t at = static_cast<std::size_t>(axis);
   const std::int64_t size = sizes[at];
-  std::int64_t all = 1, step = 0;  // of the axes as one: from each place on the diagonal to the next
+  std::int64_t all = 1, step = 0;  // of the axes as one: from each element of the diagonal to the next
   for (int i = 0; i < times; ++i) step += all, all *= size;
   std::vector<std::int64_t> begin(sizes.size()), steps(sizes.size(), 1), whole = sizes;
   whole[at] = all, steps[at] = step;
@@ -33,7 +33,7 @@ inline tensor on_diagonal(const tensor& x, int axis, int times) {
 }
 
 /// Position of an index in a list; the list's size if it has none.
-inline std::size_t place_of_index(const std::vector<int>& list, int index) {
+inline std::size_t position_of(const std::vector<int>& list, int index) {
   std::size_t i = 0;
   while (i < list.size() && list[i] != index) ++i;
   return i;
@@ -95,7 +95,7 @@ struct einsum_gradient {
     std::vector<std::int64_t> made, wanted;
     for (int i = 0; i < term.rank; ++i) {
       const int index = term.index[i];
-      if (const std::size_t before = place_of_index(distinct, index); before < distinct.size()) {
+      if (const std::size_t before = position_of(distinct, index); before < distinct.size()) {
         ++times[before];
         continue;
       }
@@ -120,7 +120,7 @@ struct einsum_gradient {
     std::vector<std::int64_t> perm;
     bool same = true;
     for (int i = 0; i < term.rank; ++i) {
-      const std::size_t from = place_of_index(axes, term.index[i]);
+      const std::size_t from = position_of(axes, term.index[i]);
       axes[from] = -1;  // taken
       perm.push_back(static_cast<std::int64_t>(from));
       same = same && perm.back() == i;

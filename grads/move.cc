@@ -119,8 +119,8 @@ tensor rows_at_ids(const C& c, const tensor& x) {
   return gather(x, where(logical_and(ids >= 0, ids < segments), ids, zeros_like(ids)));
 }
 
-/// For each row of x [count, inner] the product of the other rows of its place.
-tensor products_of_others(const tensor& x, const tensor& places);
+/// For each row of x [count, inner] the product of the other rows of its index.
+tensor products_of_others(const tensor& x, const tensor& indices);
 
 template <class C>
 tensor segments_back(const C& c) {
@@ -151,8 +151,8 @@ tensor segments_back(const C& c) {
 /// The numbers 0, 1, ... as elements of a shape.
 tensor numbered(const shape& dims);
 
-/// The places of TensorScatterReduce: rows of indices, [count, depth].
-struct row_places {
+/// The indices of TensorScatterReduce: rows of indices, [count, depth].
+struct row_indices {
   template <class C>
   static tensor rows(const C& c) {
     const int rank = c.dims(1).rank();
@@ -163,7 +163,7 @@ struct row_places {
   static tensor taken(const C& c, const tensor& x) {
     return reshape(gather_nd(x, rows(c)), c.dims(2));
   }
-  /// x with updates at the same places.
+  /// x with updates at the same indices.
   template <class C>
   static tensor combined(const C& c, const tensor& x, const tensor& updates, std::string_view how) {
     return call<"TensorScatterReduce">(x, c.in(1), updates, attr<"reduction">(how));
@@ -180,8 +180,8 @@ struct row_places {
   }
 };
 
-/// The places of ScatterAlongAxis, to whose shape updates broadcast.
-struct axis_places {
+/// The indices of ScatterAlongAxis, to whose shape updates broadcast.
+struct axis_indices {
   template <class C>
   static tensor taken(const C& c, const tensor& x) {
     return call_like<"TakeAlongAxis">(c, x, c.in(1));
@@ -192,45 +192,45 @@ struct axis_places {
   }
   template <class C>
   static tensor others(const C& c) {
-    const tensor places = taken(c, numbered(c.dims(0)));
-    const tensor flat = reshape(broadcast_to(c.in(2), places.dims()), shape{places.size(), 1});
-    return reshape(products_of_others(flat, reshape(places, shape{places.size()})), places.dims());
+    const tensor indices = taken(c, numbered(c.dims(0)));
+    const tensor flat = reshape(broadcast_to(c.in(2), indices.dims()), shape{indices.size(), 1});
+    return reshape(products_of_others(flat, reshape(indices, shape{indices.size()})), indices.dims());
   }
 };
 
 /// dy of extremes, divided among the element of x and the updates that equal the result.
-template <class Places, class C>
+template <class Indices, class C>
 tensor shares_of_extremes(const C& c) {
   return c.template once<0>([&] {
     const tensor own = cast(c.in(0) == c.out(), dtype::int32);
-    const tensor updates = cast(c.in(2) == Places::taken(c, c.out()), dtype::int32);
-    return shared_among(c.dy(), Places::combined(c, own, updates, "add"));
+    const tensor updates = cast(c.in(2) == Indices::taken(c, c.out()), dtype::int32);
+    return shared_among(c.dy(), Indices::combined(c, own, updates, "add"));
   });
 }
 /// The gradient of x, operand 0, whose elements were combined with updates.
-template <class Places, class C>
+template <class Indices, class C>
 tensor combined_back(const C& c) {
   const std::string_view reduction = c.template attr<"reduction">().as_text();
   if (reduction == "add") return c.dy();
-  if (reduction == "mul") return c.dy() * Places::combined(c, ones(c.dims(0), c.dy().type()), c.in(2), "mul");
-  return where(c.in(0) == c.out(), shares_of_extremes<Places>(c), c.zeros(0));
+  if (reduction == "mul") return c.dy() * Indices::combined(c, ones(c.dims(0), c.dy().type()), c.in(2), "mul");
+  return where(c.in(0) == c.out(), shares_of_extremes<Indices>(c), c.zeros(0));
 }
 /// The gradient of the updates, operand 2.
-template <class Places, class C>
+template <class Indices, class C>
 tensor updates_back(const C& c) {
   const std::string_view reduction = c.template attr<"reduction">().as_text();
-  if (reduction == "add") return c.reduced(2, Places::taken(c, c.dy()));
-  if (reduction == "mul") return c.reduced(2, Places::taken(c, c.dy() * c.in(0)) * Places::others(c));
-  const tensor shares = Places::taken(c, shares_of_extremes<Places>(c));
-  return c.reduced(2, where(c.in(2) == Places::taken(c, c.out()), shares, c.zeros(2)));
+  if (reduction == "add") return c.reduced(2, Indices::taken(c, c.dy()));
+  if (reduction == "mul") return c.reduced(2, Indices::taken(c, c.dy() * c.in(0)) * Indices::others(c));
+  const tensor shares = Indices::taken(c, shares_of_extremes<Indices>(c));
+  return c.reduced(2, where(c.in(2) == Indices::taken(c, c.out()), shares, c.zeros(2)));
 }
 
 /// The last of the elements that were put into each position.
 template <class C>
 tensor put_back(const C& c) {
-  const tensor dy = axis_places::taken(c, c.dy()), order = numbered(dy.dims());
+  const tensor dy = axis_indices::taken(c, c.dy()), order = numbered(dy.dims());
   const tensor last = call_like<"PutAlongAxis">(c, zeros(c.dims(0), dtype::int64), c.in(1), order);
-  return c.reduced(2, where(axis_places::taken(c, last) == order, dy, zeros({}, dy.type())));
+  return c.reduced(2, where(axis_indices::taken(c, last) == order, dy, zeros({}, dy.type())));
 }
 
 inline constexpr auto move_rules = family_rules(rule_list{
@@ -329,7 +329,7 @@ inline constexpr auto move_rules = family_rules(rule_list{
     rule<"TakeAlongAxis">(wrt(keep::in1,
                               [](const auto& c) {
                                 return on_parts(c.dy(), [&](const auto& dy) {
-                                  return axis_places::combined(c, zeros(c.dims(0), dy.type()), dy, "add");
+                                  return axis_indices::combined(c, zeros(c.dims(0), dy.type()), dy, "add");
                                 });
                               }),
                           constant_operand()),
@@ -338,11 +338,12 @@ inline constexpr auto move_rules = family_rules(rule_list{
             [](const auto& c) { return call_like<"PutAlongAxis">(c, c.dy(), c.in(1), zeros({}, c.dy().type())); }),
         constant_operand(), wrt(keep::in1, [](const auto& c) { return put_back(c); })),
     rule<"ScatterAlongAxis">(
-        wrt(keep::all_in | keep::out0, [](const auto& c) { return combined_back<axis_places>(c); }), constant_operand(),
-        wrt(keep::all_in | keep::out0, [](const auto& c) { return updates_back<axis_places>(c); })),
+        wrt(keep::all_in | keep::out0, [](const auto& c) { return combined_back<axis_indices>(c); }),
+        constant_operand(),
+        wrt(keep::all_in | keep::out0, [](const auto& c) { return updates_back<axis_indices>(c); })),
     rule<"TensorScatterReduce">(
-        wrt(keep::all_in | keep::out0, [](const auto& c) { return combined_back<row_places>(c); }), constant_operand(),
-        wrt(keep::all_in | keep::out0, [](const auto& c) { return updates_back<row_places>(c); })),
+        wrt(keep::all_in | keep::out0, [](const auto& c) { return combined_back<row_indices>(c); }), constant_operand(),
+        wrt(keep::all_in | keep::out0, [](const auto& c) { return updates_back<row_indices>(c); })),
     rule<"Reverse">(wrt(keep::nothing, [](const auto& c) { return call_like<"Reverse">(c, c.dy()); })),
     rule<"StridedSlice">(
         wrt(keep::nothing,

@@ -150,7 +150,7 @@ inline constexpr auto running_others = [](const auto& c) {
 };
 
 /// dy to the elements that running extremes are. An element stays what it was where what comes before it is ahead of
-/// it, so that places, counted on the walk, are a running extreme themselves.
+/// it, so that indices, counted on the walk, are a running extreme themselves.
 template <class C>
 auto to_running_extremes(const C& c, bool greatest) {
   const shape& dims = c.dims(0);
@@ -166,12 +166,12 @@ auto to_running_extremes(const C& c, bool greatest) {
   const double first = reverse ? static_cast<double>(view.count - 1) : 0;
   const auto started =
       where(stays, full(shape{}, first, dtype::int32), arange(0, static_cast<double>(view.count), 1, dtype::int32));
-  const auto places = reverse ? cummin(started, 1, false, true) : cummax(started, 1);
-  // The first result of an exclusive walk is no element; each other one is that of the place before it.
+  const auto indices = reverse ? cummin(started, 1, false, true) : cummax(started, 1);
+  // The first result of an exclusive walk is no element; each other one is that of the index before it.
   const auto others = [&](const auto& v, bool from_second) {
     return exclusive ? slice(v, {0, from_second ? 1 : 0}, {view.rows, view.count - 1}) : v;
   };
-  const auto dx = call<"GatherGrad">(others(in_rows(c.dy()), !reverse), others(places, reverse), attr<"axis">(1),
+  const auto dx = call<"GatherGrad">(others(in_rows(c.dy()), !reverse), others(indices, reverse), attr<"axis">(1),
                                      attr<"batchDims">(1), attr<"inputShape">(flat));
   return transpose(reshape(dx, view.moved), view.inverse);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradient rules of the ops that order elements: they take elements from places that do not change as x does a little,
-// so that their gradients are sums at these places, linear in dy, whose own rules take from there again.
+// Gradient rules of the ops that order elements: they take elements at indices that do not change as x does a little,
+// so that their gradients are sums at these indices, linear in dy, whose own rules take from there again.
 module;
 #include "kernels/common/abi.h"
 module kerngrad:grads_sort;
@@ -13,12 +13,12 @@ import :ops;
 
 namespace kerngrad::rules {
 
-/// dy [..., k] added up at places [..., k] along the last axis of zeros of a shape.
+/// dy [..., k] added up at indices [..., k] along the last axis of zeros of a shape.
 template <class T, class I>
-auto at_places(const T& dy, const I& places, const shape& dims) {
+auto at_indices(const T& dy, const I& indices, const shape& dims) {
   const std::int64_t count = dims[dims.rank() - 1], k = dy.dims()[dims.rank() - 1];
   const std::int64_t rows = k == 0 ? 0 : dy.size() / k;
-  return reshape(call<"GatherGrad">(reshape(dy, shape{rows, k}), reshape(places, shape{rows, k}), attr<"axis">(1),
+  return reshape(call<"GatherGrad">(reshape(dy, shape{rows, k}), reshape(indices, shape{rows, k}), attr<"axis">(1),
                                     attr<"batchDims">(1), attr<"inputShape">(shape{rows, count})),
                  dims);
 }
@@ -39,12 +39,12 @@ inline constexpr auto sort_rules = family_rules(rule_list{
                        const int given = static_cast<int>(c.template attr<"axis">().as_integer());
                        const auto swapped = axis_with_last(given < 0 ? given + rank : given, rank);
                        const auto x = transpose(c.in(0), swapped);
-                       const auto places = call<"ArgSort">(x, attr<"descending">(c.template attr<"descending">()));
-                       return transpose(at_places(transpose(c.dy(), swapped), places, x.dims()), swapped);
+                       const auto indices = call<"ArgSort">(x, attr<"descending">(c.template attr<"descending">()));
+                       return transpose(at_indices(transpose(c.dy(), swapped), indices, x.dims()), swapped);
                      })),
     rule<"TopK">(
         wrt(keep::out1,
-            [](const auto& c) { return c.dy().size() == 0 ? c.zeros(0) : at_places(c.dy(), c.out(1), c.dims(0)); })),
+            [](const auto& c) { return c.dy().size() == 0 ? c.zeros(0) : at_indices(c.dy(), c.out(1), c.dims(0)); })),
 });
 
 }  // namespace kerngrad::rules

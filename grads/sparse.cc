@@ -28,9 +28,9 @@ inline tensor rows_of_segments_counted(const tensor& ids, const tensor& dy) {
   return reshape(maximum(counts, ones_like(counts)), shape(sizes));
 }
 
-/// The sum of a gradient over the places that no value went to.
-inline tensor sum_of_missing(const tensor& dy, const tensor& places) {
-  const tensor taken = segment_sum(ones(places.dims()), places, dy.dims()[0]);
+/// The sum of a gradient over the positions that no value went to.
+inline tensor sum_of_missing(const tensor& dy, const tensor& positions) {
+  const tensor taken = segment_sum(ones(positions.dims()), positions, dy.dims()[0]);
   return sum(where(equal(taken, zeros_like(taken)), dy, zeros_like(dy)));
 }
 

@@ -16,9 +16,9 @@ import :ops;
 
 namespace kerngrad::rules {
 
-inline constexpr auto no_slope_0 = [](const auto& c) { return c.zeros(0); };
-inline constexpr auto no_slope_1 = [](const auto& c) { return c.zeros(1); };
-inline constexpr auto no_slope_2 = [](const auto& c) { return c.zeros(2); };
+inline constexpr auto zero_gradient_0 = [](const auto& c) { return c.zeros(0); };
+inline constexpr auto zero_gradient_1 = [](const auto& c) { return c.zeros(1); };
+inline constexpr auto zero_gradient_2 = [](const auto& c) { return c.zeros(2); };
 
 inline constexpr auto window_rules = family_rules(rule_list{
     rule<"Conv2D">(wrt(keep::in1,
@@ -69,14 +69,14 @@ inline constexpr auto window_rules = family_rules(rule_list{
                         [](const auto& c) { return call_like<"MaxPoolGrad">(c, c.dy(), c.in(0), c.out()); })),
     rule<"AvgPool">(wrt(keep::in0, [](const auto& c) { return call_like<"AvgPoolGrad">(c, c.dy(), c.in(0)); })),
     rule<"MaxPoolGrad">(wrt(keep::in1, [](const auto& c) { return call_like<"MaxPoolGather">(c, c.dy(), c.in(1)); }),
-                        wrt(keep::nothing, no_slope_1), wrt(keep::nothing, no_slope_2)),
+                        wrt(keep::nothing, zero_gradient_1), wrt(keep::nothing, zero_gradient_2)),
     rule<"AvgPoolGrad">(wrt(keep::nothing, [](const auto& c) { return call_like<"AvgPool">(c, c.dy()); }),
-                        wrt(keep::nothing, no_slope_1)),
+                        wrt(keep::nothing, zero_gradient_1)),
     rule<"MaxPoolGather">(wrt(keep::in1,
                               [](const auto& c) {
                                 return call_like<"MaxPoolGrad">(c, c.dy(), c.in(1), call_like<"MaxPool">(c, c.in(1)));
                               }),
-                          wrt(keep::nothing, no_slope_1)),
+                          wrt(keep::nothing, zero_gradient_1)),
     // The positions are those that MaxPoolGrad finds: there is one rule about equal elements.
     rule<"MaxPoolWithArgmax">(wrt(keep::in0 | keep::out0,
                                   [](const auto& c) { return call_like<"MaxPoolGrad">(c, c.dy(), c.in(0), c.out()); })),
@@ -87,21 +87,21 @@ inline constexpr auto window_rules = family_rules(rule_list{
         wrt(keep::in0 | keep::in1,
             [](const auto& c) { return call_like<"Dilation2DBackpropFilter">(c, c.in(0), c.in(1), c.dy()); })),
     rule<"Dilation2DBackpropInput">(
-        wrt(keep::nothing, no_slope_0), wrt(keep::nothing, no_slope_1),
+        wrt(keep::nothing, zero_gradient_0), wrt(keep::nothing, zero_gradient_1),
         wrt(keep::in0 | keep::in1,
             [](const auto& c) { return call_like<"Dilation2DGatherInput">(c, c.dy(), c.in(0), c.in(1)); })),
     rule<"Dilation2DBackpropFilter">(
-        wrt(keep::nothing, no_slope_0), wrt(keep::nothing, no_slope_1),
+        wrt(keep::nothing, zero_gradient_0), wrt(keep::nothing, zero_gradient_1),
         wrt(keep::in0 | keep::in1,
             [](const auto& c) { return call_like<"Dilation2DGatherFilter">(c, c.dy(), c.in(0), c.in(1)); })),
     rule<"Dilation2DGatherInput">(
         wrt(keep::in1 | keep::in2,
             [](const auto& c) { return call_like<"Dilation2DBackpropInput">(c, c.in(1), c.in(2), c.dy()); }),
-        wrt(keep::nothing, no_slope_1), wrt(keep::nothing, no_slope_2)),
+        wrt(keep::nothing, zero_gradient_1), wrt(keep::nothing, zero_gradient_2)),
     rule<"Dilation2DGatherFilter">(
         wrt(keep::in1 | keep::in2,
             [](const auto& c) { return call_like<"Dilation2DBackpropFilter">(c, c.in(1), c.in(2), c.dy()); }),
-        wrt(keep::nothing, no_slope_1), wrt(keep::nothing, no_slope_2)),
+        wrt(keep::nothing, zero_gradient_1), wrt(keep::nothing, zero_gradient_2)),
 });
 
 }  // namespace kerngrad::rules

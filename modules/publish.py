@@ -31,7 +31,7 @@ def first_difference(a, b):
 
 
 def same(a, b):
-    """Nothing differs outside a stretch as long as a signature: what the BMI says would show in other places too."""
+    """Nothing differs outside a stretch as long as a signature: what the BMI says would show elsewhere too."""
     if TIMES.search(a):
         return TIMES.sub(b'', a) == TIMES.sub(b'', b)
     if len(a) != len(b):

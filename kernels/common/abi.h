@@ -32,8 +32,8 @@ struct complex128 {
 enum class dtype_kind : std::uint8_t { boolean, integer, half, real, complex, text };
 
 // All that is known of the dtypes, one line each:
-//   X(dtype, C++ type of an element, name, kind, a gradient flows through it, place in the order of promotion)
-// The place of a line is the dtype's number, which programs and packs were compiled with: a new one goes to the end,
+//   X(dtype, C++ type of an element, name, kind, a gradient flows through it, rank in the order of promotion)
+// The position of a line is the dtype's number, which programs and packs were compiled with: a new one goes to the end,
 // and into include/kerngrad/pack.h.
 #define KG_DTYPES(X)                                                    \
   X(float32, float, "float32", real, true, 5)                           \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How an entry point finds the kernel for this CPU: every kernel has a table with its function for each target that was
-// compiled, and one word says for all of them which place of the table runs. A call reads the word and jumps.
-// Highway's own HWY_DYNAMIC_DISPATCH, which kernels of authors use, computes the place from a bit set in every call.
+// compiled, and one word says for all of them which entry of the table runs. A call reads the word and jumps.
+// Highway's own HWY_DYNAMIC_DISPATCH, which kernels of authors use, computes the index from a bit set in every call.
 // To include in the last pass only, inside of HWY_ONCE.
 #pragma once
 #include <atomic>
@@ -14,19 +14,19 @@
 
 namespace kerngrad::kernels {
 
-/// The place in every table: 0, whose function chooses, until there was a first call; then that of the best target
+/// The index in every table: 0, whose function chooses, until there was a first call; then that of the best target
 /// which the CPU has, or of the pinned one.
-extern std::atomic<std::uint32_t> target_place [[gnu::visibility("hidden")]];
+extern std::atomic<std::uint32_t> target_index [[gnu::visibility("hidden")]];
 
-/// Chooses the best target and writes its place; throws kg::error where the CPU has none of those compiled.
+/// Chooses the best target and writes its index; throws kg::error where the CPU has none of those compiled.
 std::uint32_t choose_target();
 
-inline constexpr std::size_t table_places = 1 + static_cast<std::size_t>(std::popcount(std::uint64_t{HWY_TARGETS}));
+inline constexpr std::size_t table_size = 1 + static_cast<std::size_t>(std::popcount(std::uint64_t{HWY_TARGETS}));
 
 /// The functions of one kernel: at 0 the one that chooses, then those of the targets, the best first.
 template <class F>
 struct target_table {
-  F at[table_places];
+  F at[table_size];
 };
 
 template <class F>
@@ -47,9 +47,9 @@ inline constexpr F first_of = &first_call<F>::template run<Table>;
 template <class F, std::size_t N>
 consteval target_table<F> table_of(F first, const F (&targets)[N]) {
   target_table<F> table{{first}};
-  std::size_t place = 1;
+  std::size_t index = 1;
   for (const F target : targets)
-    if (target) table.at[place++] = target;
+    if (target) table.at[index++] = target;
   return table;
 }
 
@@ -68,7 +68,7 @@ consteval target_table<F> table_of(F first, const F (&targets)[N]) {
           first_of<decltype(&HWY_STATIC_DISPATCH(name)), name##_on_targets>,              \
           {HWY_CHOOSE_TARGET_LIST(name), KG_LAST_TARGET(name)})
 /// The function of the kernel that runs here: KG_ON_TARGET(Exp_float32)(x, y, n).
-#define KG_ON_TARGET(name) (name##_on_targets.at[target_place.load(std::memory_order_relaxed)])
+#define KG_ON_TARGET(name) (name##_on_targets.at[target_index.load(std::memory_order_relaxed)])
 
 /// The entry point of a function with SIMD kernels: its table, and the call of one of them. Nothing where abi.h
 /// declares that the name is the reference's.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorts keys by a vectorized quicksort, and places by a stable radix sort, which is faster than it for keys with
-// indices. The quicksort is in this unit alone: it takes long to compile.
+// Sorts keys by a vectorized quicksort, and pairs of a key and an index by a stable radix sort, which is faster there.
+// The quicksort is in this unit alone: it takes long to compile.
 #include "kernels/common/keys.h"
 
 #include <algorithm>
@@ -44,15 +44,15 @@ namespace {
 // Counts from which sorting by digits is faster; the ways cost the same for half or twice as many.
 constexpr std::size_t few_packed = 512, few_wide = 32;
 
-std::uint64_t key_of(std::uint64_t place) { return place >> 32; }
-std::uint64_t key_of(const wide_place& place) { return place.key; }
+std::uint64_t key_of(std::uint64_t pair) { return pair >> 32; }
+std::uint64_t key_of(const wide_pair& pair) { return pair.key; }
 
 // Digits of eight bits from the lowest on, each pass stable (Knuth, The Art of Computer Programming, volume 3, 5.2.5).
 // One reading counts all digits; a digit that all keys have in common needs no pass.
-template <int kDigits, class Place>
-Place* sort_by_digits(Place* from, Place* to, std::size_t count) {
+template <int kDigits, class Pair>
+Pair* sort_by_digits(Pair* from, Pair* to, std::size_t count) {
   std::size_t starts[kDigits][256] = {};
-  const auto digit = [](const Place& place, int i) { return key_of(place) >> (8 * i) & 255; };
+  const auto digit = [](const Pair& pair, int i) { return key_of(pair) >> (8 * i) & 255; };
   for (std::size_t i = 0; i < count; ++i)
     for (int k = 0; k < kDigits; ++k) ++starts[k][digit(from[i], k)];
   for (int k = 0; k < kDigits; ++k) {
@@ -72,27 +72,27 @@ KG_TARGETS_OF(sort_int64);
 void sort_keys(std::int32_t* keys, std::size_t count) { KG_ON_TARGET(sort_int32)(keys, count); }
 void sort_keys(std::int64_t* keys, std::size_t count) { KG_ON_TARGET(sort_int64)(keys, count); }
 
-std::uint64_t* sort_places(std::uint64_t* places, std::uint64_t* spare, std::size_t count) {
-  if (count > few_packed) return sort_by_digits<4>(places, spare, count);
+std::uint64_t* sort_key_pairs(std::uint64_t* pairs, std::uint64_t* spare, std::size_t count) {
+  if (count > few_packed) return sort_by_digits<4>(pairs, spare, count);
   // No two are equal. As signed numbers they are in order with their sign bits inverted.
   const auto invert_signs = [&] {
-    for (std::size_t i = 0; i < count; ++i) places[i] ^= std::uint64_t{1} << 63;
+    for (std::size_t i = 0; i < count; ++i) pairs[i] ^= std::uint64_t{1} << 63;
   };
   invert_signs();
-  sort_keys(reinterpret_cast<std::int64_t*>(places), count);
+  sort_keys(reinterpret_cast<std::int64_t*>(pairs), count);
   invert_signs();
-  return places;
+  return pairs;
 }
 
-wide_place* sort_places(wide_place* places, wide_place* spare, std::size_t count) {
-  if (count > few_wide) return sort_by_digits<8>(places, spare, count);
+wide_pair* sort_key_pairs(wide_pair* pairs, wide_pair* spare, std::size_t count) {
+  if (count > few_wide) return sort_by_digits<8>(pairs, spare, count);
   for (std::size_t i = 1; i < count; ++i) {
-    const wide_place one = places[i];
+    const wide_pair one = pairs[i];
     std::size_t at = i;
-    for (; at > 0 && one.key < places[at - 1].key; --at) places[at] = places[at - 1];
-    places[at] = one;
+    for (; at > 0 && one.key < pairs[at - 1].key; --at) pairs[at] = pairs[at - 1];
+    pairs[at] = one;
   }
-  return places;
+  return pairs;
 }
 
 }  // namespace kerngrad::kernels

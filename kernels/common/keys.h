@@ -55,26 +55,26 @@ struct key_order {
 };
 
 /// A key of 64 bits and the index of its element.
-struct wide_place {
+struct wide_pair {
   std::uint64_t key, index;
 };
 
-/// A key with the index of its element: a key of 32 bits above its index in one number.
-template <class Key> using place_of_key = std::conditional_t<sizeof(Key) == 8, wide_place, std::uint64_t>;
+/// A pair of a key and the index of its element: a key of 32 bits above its index in one number.
+template <class Key> using index_pair = std::conditional_t<sizeof(Key) == 8, wide_pair, std::uint64_t>;
 
-constexpr std::uint64_t placed(std::uint32_t key, std::size_t index) { return std::uint64_t{key} << 32 | index; }
-constexpr wide_place placed(std::uint64_t key, std::size_t index) { return {key, index}; }
-constexpr std::uint32_t index_of(std::uint64_t place) { return static_cast<std::uint32_t>(place); }
-constexpr std::uint32_t index_of(const wide_place& place) { return static_cast<std::uint32_t>(place.index); }
+constexpr std::uint64_t paired(std::uint32_t key, std::size_t index) { return std::uint64_t{key} << 32 | index; }
+constexpr wide_pair paired(std::uint64_t key, std::size_t index) { return {key, index}; }
+constexpr std::uint32_t index_of(std::uint64_t pair) { return static_cast<std::uint32_t>(pair); }
+constexpr std::uint32_t index_of(const wide_pair& pair) { return static_cast<std::uint32_t>(pair.index); }
 
 /// Sorts `count` signed numbers in ascending order and writes nothing outside of them. They are unsigned keys whose
 /// sign bits were inverted: x86 compares signed numbers in one instruction, unsigned ones only from AVX-512 on.
 void sort_keys(std::int32_t* keys, std::size_t count);
 void sort_keys(std::int64_t* keys, std::size_t count);
 
-/// Sorts places by keys, equal keys by index; they come in the order of their indices. There is as much room as they
-/// take at `spare`. Gives the one of both that the sorted places are in.
-std::uint64_t* sort_places(std::uint64_t* places, std::uint64_t* spare, std::size_t count);
-wide_place* sort_places(wide_place* places, wide_place* spare, std::size_t count);
+/// Sorts pairs by keys, equal keys by index; they come in the order of their indices. `spare` has room for as many
+/// pairs. Returns the array of the two that the sorted pairs are in.
+std::uint64_t* sort_key_pairs(std::uint64_t* pairs, std::uint64_t* spare, std::size_t count);
+wide_pair* sort_key_pairs(wide_pair* pairs, wide_pair* spare, std::size_t count);
 
 }  // namespace kerngrad::kernels

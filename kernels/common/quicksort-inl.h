@@ -179,7 +179,7 @@ void SortPart(Key* keys, std::size_t count, std::size_t room, pivot_numbers& ran
     if (left < count) {
       SortPart(keys + left, count - left, room - left, random, levels);
       count = left;
-    } else {  // no key is above the pivot: those equal to it are in their place
+    } else {  // no key is above the pivot: those equal to it are at their positions
       if (pivot == std::numeric_limits<Key>::lowest()) return;
       count = Partition(keys, count, static_cast<Key>(pivot - 1));
     }

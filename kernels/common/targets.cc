@@ -22,7 +22,7 @@ namespace kerngrad::kernels {
 
 KG_TARGETS_OF(name_of_target);
 
-constinit std::atomic<std::uint32_t> target_place{0};
+constinit std::atomic<std::uint32_t> target_index{0};
 
 namespace {
 // 0: none is active.
@@ -39,8 +39,8 @@ int list(std::int64_t set, target* out, int capacity) {
   return count;
 }
 
-// The place of the best target of a set; 0 for a set that has none.
-std::uint32_t place_of(std::int64_t set) {
+// Index in the tables of the best target of a set; 0 for a set that has none.
+std::uint32_t index_of_best(std::int64_t set) {
   const std::uint64_t all = HWY_TARGETS, some = static_cast<std::uint64_t>(set) & all;
   return some == 0 ? 0 : 1 + static_cast<std::uint32_t>(std::popcount(all & ((some & -some) - 1)));
 }
@@ -51,26 +51,26 @@ int compiled_targets(target* out, int capacity) { return list(HWY_TARGETS, out, 
 
 std::uint32_t choose_target() {
   const std::int64_t pin = pinned.load(std::memory_order_relaxed);
-  const std::uint32_t best = place_of(pin != 0 ? pin : targets_of_cpu());
+  const std::uint32_t best = index_of_best(pin != 0 ? pin : targets_of_cpu());
   if (best == 0) refuse_cpu();
   std::uint32_t none = 0;  // a pin that came meanwhile stays
-  return target_place.compare_exchange_strong(none, best, std::memory_order_relaxed) ? best : none;
+  return target_index.compare_exchange_strong(none, best, std::memory_order_relaxed) ? best : none;
 }
 
 void require_target() {
-  if (target_place.load(std::memory_order_relaxed) == 0) choose_target();
+  if (target_index.load(std::memory_order_relaxed) == 0) choose_target();
 }
 
 void pin_target(std::int64_t bits) {
   pin_highway(bits);
   pinned.store(bits, std::memory_order_relaxed);
-  target_place.store(place_of(bits), std::memory_order_relaxed);
+  target_index.store(index_of_best(bits), std::memory_order_relaxed);
 }
 
 void unpin_target() {
   pin_highway(0);
   pinned.store(0, std::memory_order_relaxed);
-  target_place.store(0, std::memory_order_relaxed);
+  target_index.store(0, std::memory_order_relaxed);
 }
 
 const char* running_target() { return KG_ON_TARGET(name_of_target)(); }

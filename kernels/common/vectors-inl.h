@@ -26,7 +26,7 @@ HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Stands for an array of kCount vectors. They are in registers if all places are known to the compiler: loops over
+/// Stands for an array of kCount vectors. They are in registers if all indices are known to the compiler: loops over
 /// them have constant bounds and are unrolled.
 template <class V, int kCount>
 struct vectors {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts of small integers. Each element changes a place in memory that the element names, so that vectors have nothing
+// Counts of small integers. Each element changes the count that the element names, so that vectors have nothing
 // to do here: one function serves every target. The cost is that equal neighbours wait for each other's store; few bins
 // have four copies, which elements take in turn.
 #include "kernels/count/bincount.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row's places are sorted by their elements; what lies together then is one bin. Sums in long double, of integers in
+// A row's indices are sorted by their elements; what lies together then is one bin. Sums in long double, of integers in
 // 128 bits.
 #include "kernels/count/bincount.h"
 
@@ -31,15 +31,15 @@ T sum_of_bin(const T* weights, std::vector<std::int64_t>::const_iterator first,
 
 template <class T, class E>
 void count_elements(const E* x, const T* weights, T* y, const bincount_geometry& g) {
-  std::vector<std::int64_t> places(static_cast<std::size_t>(g.count));
+  std::vector<std::int64_t> indices(static_cast<std::size_t>(g.count));
   for (std::int64_t r = 0; r < g.rows; ++r, x += g.count, y += g.size) {
-    std::iota(places.begin(), places.end(), std::int64_t{0});
-    std::sort(places.begin(), places.end(),
+    std::iota(indices.begin(), indices.end(), std::int64_t{0});
+    std::sort(indices.begin(), indices.end(),
               [x](std::int64_t a, std::int64_t b) { return x[a] < x[b] || (x[a] == x[b] && a < b); });
-    auto at = places.cbegin();
+    auto at = indices.cbegin();
     for (std::int64_t bin = 0; bin < g.size; ++bin) {
       const auto first = at;
-      while (at != places.cend() && static_cast<std::int64_t>(x[*at]) == bin) ++at;
+      while (at != indices.cend() && static_cast<std::int64_t>(x[*at]) == bin) ++at;
       if (g.binary) y[bin] = static_cast<T>(first != at ? 1 : 0);
       else y[bin] = sum_of_bin<T>(weights ? weights + r * g.count : nullptr, first, at);
     }

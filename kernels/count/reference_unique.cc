@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places are sorted by their rows, in an order that calls equal what the definition does; the first place of each group
-// stands for it, and groups are numbered by those places.
+// Indices are sorted by their rows, in an order that calls equal what the definition does. The first index of each
+// group stands for it, and groups are numbered by those indices.
 #include "kernels/count/unique.h"
 
 #include <algorithm>
@@ -29,30 +29,30 @@ void Unique(const unique_geometry& g, const T* x, std::int32_t* numbers, std::in
       if (const int c = compared < T, Type == dtype::boolean > (x[a * g.width + i], x[b * g.width + i])) return c;
     return 0;
   };
-  std::vector<std::int32_t> places(static_cast<std::size_t>(g.count));
-  std::iota(places.begin(), places.end(), 0);
-  std::sort(places.begin(), places.end(), [&](std::int32_t a, std::int32_t b) {
+  std::vector<std::int32_t> indices(static_cast<std::size_t>(g.count));
+  std::iota(indices.begin(), indices.end(), 0);
+  std::sort(indices.begin(), indices.end(), [&](std::int32_t a, std::int32_t b) {
     const int c = order(a, b);
     return c < 0 || (c == 0 && a < b);
   });
-  // Each place's group has the number of the first place in it, until groups have numbers.
+  // Each index's group has the number of the first index in it, until groups have numbers.
   std::int32_t first = 0;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (i == 0 || order(places[i - 1], places[i]) != 0) first = places[i];
-    numbers[places[i]] = first;
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    if (i == 0 || order(indices[i - 1], indices[i]) != 0) first = indices[i];
+    numbers[indices[i]] = first;
   }
   std::int32_t found = 0;
   if (g.sorted) {
-    std::vector<std::int32_t> number(places.size());
-    for (const std::int32_t place : places)
-      if (numbers[place] == place) firsts[found] = place, number[static_cast<std::size_t>(place)] = found++;
+    std::vector<std::int32_t> number(indices.size());
+    for (const std::int32_t index : indices)
+      if (numbers[index] == index) firsts[found] = index, number[static_cast<std::size_t>(index)] = found++;
     for (std::int32_t i = 0; i < g.count; ++i) numbers[i] = number[static_cast<std::size_t>(numbers[i])];
     *distinct = found;
     return;
   }
   for (std::int32_t i = 0; i < g.count; ++i) {
     if (numbers[i] == i) firsts[found] = i, numbers[i] = found++;
-    else numbers[i] = numbers[numbers[i]];  // of an earlier place, which has its number
+    else numbers[i] = numbers[numbers[i]];  // of an earlier index, which has its number
   }
   *distinct = found;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Distinct rows by a hash table of open addresses, which is at most half full. Rows are hashed in blocks whose places
+// Distinct rows by a hash table of open addresses, which is at most half full. Rows are hashed in blocks whose slots
 // in the table are fetched ahead, so that a table that no cache holds is read by many loads at once. Who chooses the
-// elements can choose them so that all want one place: after too many probes the rows are sorted instead. Each row
-// looks up a place in memory of its own, so that vectors have nothing to do here: one function serves every target.
+// elements can choose them so that all want one slot: after too many probes the rows are sorted instead. Each row
+// looks up an address in memory of its own, so that vectors have nothing to do here: one function serves every target.
 #include "kernels/count/unique.h"
 
 #include <algorithm>
@@ -112,14 +112,14 @@ struct found_rows {
 template <class Rows>
 void sort_rows(const Rows& rows, std::int64_t count, found_rows& found) {
   scratch<std::int32_t> room(count);
-  std::int32_t* const places = room.data();
-  std::iota(places, places + count, 0);
-  std::sort(places, places + count,
+  std::int32_t* const indices = room.data();
+  std::iota(indices, indices + count, 0);
+  std::sort(indices, indices + count,
             [&](std::int32_t a, std::int32_t b) { return rows.before(a, b) || (!rows.before(b, a) && a < b); });
   std::int32_t first = 0;
   for (std::int64_t i = 0; i < count; ++i) {
-    if (i == 0 || rows.before(places[i - 1], places[i])) first = places[i];
-    found.numbers[places[i]] = first;
+    if (i == 0 || rows.before(indices[i - 1], indices[i])) first = indices[i];
+    found.numbers[indices[i]] = first;
   }
   found.count = 0;
   for (std::int32_t i = 0; i < count; ++i) {
@@ -171,10 +171,10 @@ class row_table {
     slots_ = room_.reach(static_cast<std::int64_t>(slots));
     std::memset(static_cast<void*>(slots_), 0xff, extent(static_cast<std::int64_t>(slots), sizeof(slot)));
   }
-  // The hashes of rows place(begin), ..., whose slots are on their way then.
-  template <class Place>
-  void fetch(std::int64_t begin, std::int64_t size, std::uint64_t* hashes, Place place) const {
-    for (std::int64_t i = 0; i < size; ++i) hashes[i] = rows_.hash(rows_.at(place(begin + i)));
+  // The hashes of rows index(begin), ..., whose slots are on their way then.
+  template <class Index>
+  void fetch(std::int64_t begin, std::int64_t size, std::uint64_t* hashes, Index index) const {
+    for (std::int64_t i = 0; i < size; ++i) hashes[i] = rows_.hash(rows_.at(index(begin + i)));
     for (std::int64_t i = 0; i < size; ++i) __builtin_prefetch(slots_ + (hashes[i] & mask_), 1);
   }
   // The slot of a row, or the free one where it belongs.
@@ -223,8 +223,8 @@ bool comes_before(T a, T b) {
 // has no equal rows.
 template <class T, bool kBoolean>
 void sort_found(const T* x, std::int64_t width, std::int64_t count, found_rows& found) {
-  scratch<std::int32_t> orders(found.count), numbers(found.count), places(found.count);
-  std::int32_t *const order = orders.data(), *const number = numbers.data(), *const firsts = places.data();
+  scratch<std::int32_t> orders(found.count), numbers(found.count), first_rows(found.count);
+  std::int32_t *const order = orders.data(), *const number = numbers.data(), *const firsts = first_rows.data();
   std::iota(order, order + found.count, 0);
   std::sort(order, order + found.count, [&](std::int32_t a, std::int32_t b) {
     const T *const left = x + found.firsts[a] * width, *const right = x + found.firsts[b] * width;

@@ -120,7 +120,7 @@ class factor_writer {
   std::int64_t count_ = 0;
 };
 
-// The p whose points are at place i of what a tiled first pass has written.
+// The p whose points are at index i of what a tiled first pass has written.
 inline std::int64_t group_in_tile(std::int64_t i, std::int64_t lanes) {
   const std::int64_t tile = i / (4 * lanes), vector = i / lanes % 4, block = i % lanes / 4;
   return tile * lanes + 4 * block + vector;
@@ -203,7 +203,7 @@ void make_passes(fft_plan<T>& plan, std::size_t lanes) {
   plan.pairs = lanes * sizeof(T) >= 16 && has_pairs(plan.length);
   const std::vector<int> radices = plan.pairs ? radices_of_pairs(plan.length) : radices_of(plan.length);
   const std::int64_t wide = static_cast<std::int64_t>(lanes);
-  // Blocks are four floats; a tile is four vectors, of each of which the second pass reads four from places apart.
+  // Blocks are four floats; a tile is four vectors, of each of which the second pass reads four from distant addresses.
   plan.tiled = !plan.pairs && sizeof(T) == 4 && (lanes == 4 || lanes == 8 || lanes == 16) &&
                plan.length % (16 * wide) == 0 && radices.size() > 2 && radices[1] == 4;
   const roots w(plan.length, sizeof(T) == 8);

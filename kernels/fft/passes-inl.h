@@ -59,7 +59,7 @@ HWY_INLINE void StorePairs(D d, V r, V i, hn::TFromD<D>* y) {
 }
 
 /// Calls body(d, i) with vectors that cover [0, count), the last one drawn back to lie inside, and with as many lanes
-/// as there is room for: results are written to another place than points are read from.
+/// as there is room for: results are written to other memory than points are read from.
 template <class T, class Body>
 HWY_INLINE void ForVectors(std::int64_t count, const Body& body) {
   const auto cover = [&](auto d) KG_INLINED {
@@ -135,7 +135,7 @@ void FirstPass(const fft_pass<T>& pass, std::int64_t imag, const T* HWY_RESTRICT
   });
 }
 
-/// The first pass of a tiled plan: points go to their places within a block only.
+/// The first pass of a tiled plan: points go to their positions within a block only.
 template <bool kInverse>
 void FirstTiledPass(const fft_pass<float>& pass, std::int64_t imag, const float* HWY_RESTRICT x,
                     float* HWY_RESTRICT y) {
@@ -269,7 +269,7 @@ HWY_INLINE void WithRadix(int radix, const F& f) {
   }
 }
 
-/// y = scale * the transform of the points x by the passes of a plan; both are pairs of parts, in different places.
+/// y = scale * the transform of the points x by the passes of a plan; both are pairs of parts, in different memory.
 /// `work` has room for work_of_passes(plan) numbers.
 template <bool kInverse, class T>
 void RunPasses(const fft_plan<T>& plan, T scale, const T* x, T* y, T* work) {

@@ -80,10 +80,10 @@ template <class T>
 constexpr std::int64_t parts_apart(std::int64_t n) {
   return sum_of(n, 192 / static_cast<std::int64_t>(sizeof(T)));
 }
-/// Numbers that passes need next to operand and result: points twice, each pass from one place to the other.
+/// Numbers that passes need next to operand and result: points twice, each pass from one half to the other.
 template <class T>
 std::int64_t work_of_passes(const fft_plan<T>& plan) {
-  if (plan.pairs) return product_of(2, plan.length);  // the other place is the result's
+  if (plan.pairs) return product_of(2, plan.length);  // the other half is the result's
   return product_of(4, parts_apart<T>(plan.length));
 }
 

@@ -50,7 +50,7 @@ void for_each_result(const resize_geometry& g, Body body) {
         for (std::int64_t c = 0; c < g.channels; ++c, ++index) body(index, b, oy, ox, c);
 }
 
-std::int64_t place_in_x(const resize_geometry& g, std::int64_t b, std::int64_t y, std::int64_t x, std::int64_t c) {
+std::int64_t index_in_x(const resize_geometry& g, std::int64_t b, std::int64_t y, std::int64_t x, std::int64_t c) {
   return ((b * g.in_h + y) * g.in_w + x) * g.channels + c;
 }
 
@@ -60,7 +60,7 @@ void ResizeBilinear(const resize_geometry& g, const T* x, T* y) {
   for_each_result(g, [&](std::int64_t index, std::int64_t b, std::int64_t oy, std::int64_t ox, std::int64_t c) {
     const auto down = linear_shares<W>(g, g.in_h, g.out_h, oy);
     const auto across = linear_shares<W>(g, g.in_w, g.out_w, ox);
-    const auto at = [&](std::int64_t row, std::int64_t column) { return W(x[place_in_x(g, b, row, column, c)]); };
+    const auto at = [&](std::int64_t row, std::int64_t column) { return W(x[index_in_x(g, b, row, column, c)]); };
     const auto between = [](W a, W z, W share) { return share == 0 ? a : a + (z - a) * share; };
     y[index] = static_cast<T>(between(between(at(down.low, across.low), at(down.high, across.low), down.of_high),
                                       between(at(down.low, across.high), at(down.high, across.high), down.of_high),
@@ -72,7 +72,7 @@ template <dtype Type, class T = storage_t<Type>>
 void ResizeNearestNeighbor(const resize_geometry& g, const T* x, T* y) {
   for_each_result(g, [&](std::int64_t index, std::int64_t b, std::int64_t oy, std::int64_t ox, std::int64_t c) {
     const std::int64_t row = nearest_pixel(g, g.in_h, g.out_h, oy), column = nearest_pixel(g, g.in_w, g.out_w, ox);
-    y[index] = x[place_in_x(g, b, row, column, c)];
+    y[index] = x[index_in_x(g, b, row, column, c)];
   });
 }
 
@@ -85,7 +85,7 @@ void ResizeBilinearGrad(const resize_geometry& g, const T* dy, T* dx) {
     const auto across = linear_shares<W>(g, g.in_w, g.out_w, ox);
     const auto give = [&](std::int64_t row, std::int64_t column, W share) {
       if (share == 0) return;
-      T& to = dx[place_in_x(g, b, row, column, c)];
+      T& to = dx[index_in_x(g, b, row, column, c)];
       to = static_cast<T>(W(to) + share * W(dy[index]));
     };
     give(down.low, across.low, (1 - down.of_high) * (1 - across.of_high));
@@ -100,7 +100,7 @@ void ResizeNearestNeighborGrad(const resize_geometry& g, const T* dy, T* dx) {
   std::fill_n(dx, g.batch * g.in_h * g.in_w * g.channels, T{0});
   for_each_result(g, [&](std::int64_t index, std::int64_t b, std::int64_t oy, std::int64_t ox, std::int64_t c) {
     const std::int64_t row = nearest_pixel(g, g.in_h, g.out_h, oy), column = nearest_pixel(g, g.in_w, g.out_w, ox);
-    dx[place_in_x(g, b, row, column, c)] += dy[index];
+    dx[index_in_x(g, b, row, column, c)] += dy[index];
   });
 }
 

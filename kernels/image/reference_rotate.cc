@@ -15,7 +15,7 @@ namespace {
 /// Calls body(pixel of y, pixel of x or -1 outside), for all pixels of all images in their order.
 template <class Body>
 void for_each_pixel(const rotate_geometry& g, Body body) {
-  const auto in_reach = [](double place, std::int64_t size) { return place >= 0 && place < static_cast<double>(size); };
+  const auto in_reach = [](double at, std::int64_t size) { return at >= 0 && at < static_cast<double>(size); };
   for (std::int64_t b = 0; b < g.batch; ++b)
     for (std::int64_t i = 0; i < g.height; ++i)
       for (std::int64_t j = 0; j < g.width; ++j) {

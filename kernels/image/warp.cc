@@ -45,11 +45,11 @@ struct warp_tap {
 };
 
 /// The two taps of a pixel of y; `none` where it has no position.
-struct warp_place {
+struct warp_position {
   bool none;
   double row, column;
 
-  warp_place(const double* t, std::int64_t i, std::int64_t j) {
+  warp_position(const double* t, std::int64_t i, std::int64_t j) {
     const double down = static_cast<double>(i), across = static_cast<double>(j);
     const double p = t[6] * across + t[7] * down + 1;
     row = t[3] * across + t[4] * down + t[5];
@@ -64,7 +64,7 @@ struct warp_place {
 
 /// Calls take(pixel, weight) for the four pixels around a position; the pixel is -1 outside of the image.
 template <class T, class Take>
-HWY_INLINE void for_each_corner(const warp_geometry& g, const warp_place& at, Take take) {
+HWY_INLINE void for_each_corner(const warp_geometry& g, const warp_position& at, Take take) {
   const warp_tap down(at.row, g.in_h, g, g.slope_down), across(at.column, g.in_w, g, g.slope_across);
   const auto corner = [&](std::int64_t row, std::int64_t column, bool inside, double weight) HWY_ATTR {
     if (weight != 0) take(inside ? (row * g.in_w + column) * g.channels : -1, static_cast<T>(weight));
@@ -124,7 +124,7 @@ void Transform(const warp_geometry& g, const T* x, T* y) {
       const T* image = x + b * g.in_h * g.in_w * g.channels;
       T* to = y + r * out_row;
       for (std::int64_t j = 0; j < g.out_w; ++j, to += g.channels) {
-        const warp_place at(g.transforms + b * g.stride, r % g.out_h, j);
+        const warp_position at(g.transforms + b * g.stride, r % g.out_h, j);
         pixel_mean<T> mean;
         if (at.none) mean.of_fill = slope ? T{0} : fill;
         else
@@ -154,7 +154,7 @@ void TransformGrad(const warp_geometry& g, const T* dy, T* dx) {
     std::fill_n(to, image, T{0});
     for (std::int64_t i = 0; i < g.out_h; ++i) {
       for (std::int64_t j = 0; j < g.out_w; ++j, from += g.channels) {
-        const warp_place at(g.transforms + b * g.stride, i, j);
+        const warp_position at(g.transforms + b * g.stride, i, j);
         if (at.none) continue;
         for_each_corner<T>(g, at, [&](std::int64_t pixel, T weight) HWY_ATTR {
           if (pixel < 0) return;

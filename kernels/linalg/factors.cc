@@ -189,11 +189,11 @@ template <class T>
 struct sides {
   T* at;
   std::int64_t columns;
-  HWY_INLINE T* place(std::int64_t r, std::int64_t c) const {
+  HWY_INLINE T* address(std::int64_t r, std::int64_t c) const {
     return at + (r * columns + c) * static_cast<std::int64_t>(hn::Lanes(tag<T>()));
   }
-  HWY_INLINE vec<T> get(std::int64_t r, std::int64_t c) const { return hn::Load(tag<T>(), place(r, c)); }
-  HWY_INLINE void set(std::int64_t r, std::int64_t c, vec<T> x) const { hn::Store(x, tag<T>(), place(r, c)); }
+  HWY_INLINE vec<T> get(std::int64_t r, std::int64_t c) const { return hn::Load(tag<T>(), address(r, c)); }
+  HWY_INLINE void set(std::int64_t r, std::int64_t c, vec<T> x) const { hn::Store(x, tag<T>(), address(r, c)); }
 };
 
 template <class T, int N>
@@ -309,7 +309,7 @@ struct Inverse {
       for (std::int64_t c = 0; c < m.n(); ++c) m.set(r, c, hn::NegMulAdd(factor, m.get(k, c), m.get(r, c)));
     }
   }
-  // In the place of m. Gives the numbers of the first zero pivots, or 0; these matrices get NaN.
+  // Overwrites m. Gives the numbers of the first zero pivots, or 0; these matrices get NaN.
   static HWY_INLINE vec<T> eliminated(matrices<T, N> m, vec<T>& least) {
     const std::int64_t n = m.n();
     const tag<T> d;

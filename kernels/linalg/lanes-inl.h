@@ -148,11 +148,11 @@ struct matrices {
   T* at;
   std::int64_t given;
   HWY_INLINE std::int64_t n() const { return N ? N : given; }
-  HWY_INLINE T* place(std::int64_t r, std::int64_t c) const {
+  HWY_INLINE T* address(std::int64_t r, std::int64_t c) const {
     return at + (c * n() + r) * static_cast<std::int64_t>(hn::Lanes(tag<T>()));
   }
-  HWY_INLINE vec<T> get(std::int64_t r, std::int64_t c) const { return hn::Load(tag<T>(), place(r, c)); }
-  HWY_INLINE void set(std::int64_t r, std::int64_t c, vec<T> x) const { hn::Store(x, tag<T>(), place(r, c)); }
+  HWY_INLINE vec<T> get(std::int64_t r, std::int64_t c) const { return hn::Load(tag<T>(), address(r, c)); }
+  HWY_INLINE void set(std::int64_t r, std::int64_t c, vec<T> x) const { hn::Store(x, tag<T>(), address(r, c)); }
 };
 
 // Calls f(constant, first matrix, number of matrices) for each vector of matrices.

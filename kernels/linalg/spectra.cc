@@ -64,11 +64,11 @@ struct Eigh {
     const vec<T> c = hn::IfThenElse(active, hn::Sqrt(hn::Div(sum, hn::Add(root, root))), one), s = hn::Mul(t, c);
     m.set(p, p, hn::NegMulAdd(t, off, low)), m.set(q, q, hn::MulAdd(t, off, high));
     m.set(p, q, hn::IfThenZeroElse(active, off));
-    for (std::int64_t r = 0; r < p; ++r) turn(m.place(r, p), m.place(r, q), c, s);
-    for (std::int64_t r = p + 1; r < q; ++r) turn(m.place(p, r), m.place(r, q), c, s);
-    for (std::int64_t r = q + 1; r < m.n(); ++r) turn(m.place(p, r), m.place(q, r), c, s);
+    for (std::int64_t r = 0; r < p; ++r) turn(m.address(r, p), m.address(r, q), c, s);
+    for (std::int64_t r = p + 1; r < q; ++r) turn(m.address(p, r), m.address(r, q), c, s);
+    for (std::int64_t r = q + 1; r < m.n(); ++r) turn(m.address(p, r), m.address(q, r), c, s);
     if constexpr (Vectors)
-      for (std::int64_t r = 0; r < m.n(); ++r) turn(vectors.place(p, r), vectors.place(q, r), c, s);
+      for (std::int64_t r = 0; r < m.n(); ++r) turn(vectors.address(p, r), vectors.address(q, r), c, s);
   }
   // Bubbles the eigenvalues of the diagonal into order, and the vectors with them.
   template <bool Vectors>

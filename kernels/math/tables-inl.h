@@ -44,7 +44,7 @@ HWY_INLINE V Mantissa(V x, V& exponent) {
   }
 }
 
-// scale 2^(i / 32 - 64), less i in the exponent's place; (e^r - 1) / r on |r| <= ln 2 / 64, error of e^r 2^-31. The
+// scale 2^(i / 32 - 64), less i in the exponent's bits; (e^r - 1) / r on |r| <= ln 2 / 64, error of e^r 2^-31. The
 // scale is one with which the entries are almost floats and the quotient's roundings weigh least: 1 would cost half an
 // ulp.
 struct sigmoid_table {

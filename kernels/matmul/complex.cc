@@ -5,7 +5,7 @@
 //   [ re(b)  im(b) ]
 //   [-im(b)  re(b) ]
 //
-// so that A times the blocks has the parts of C in their places. These are the four real products of the definition,
+// so that A times the blocks has the parts of C at their positions. These are the four real products of the definition,
 // so that a part of C has the error bound of a sum of 2 k real products. A is read and C written in place; B is
 // copied, and A where it is transposed.
 #include "kernels/matmul/complex.h"

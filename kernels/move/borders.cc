@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Borders that repeat elements. Axis by axis from the innermost one: what lies inside is in its place, and both borders
-// of an axis are copies of what lies next to them in y, of whole slices, twice as many with every copy. All of it is
-// long copies of bytes, which the C library has for every CPU: one function serves every target.
+// Borders that repeat elements. Axis by axis from the innermost one: what lies inside is at its position, and both
+// borders of an axis are copies of what lies next to them in y, of whole slices, twice as many with every copy. All of
+// it is long copies of bytes, which the C library has for every CPU: one function serves every target.
 #include "kernels/move/borders.h"
 
 #include <algorithm>

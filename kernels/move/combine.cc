@@ -71,24 +71,24 @@ HWY_INLINE void combine_row(const T* HWY_RESTRICT x, T* HWY_RESTRICT y, std::int
 
 template <class Op, class T = typename Op::element>
 void combine_all(const combine_geometry& g, const T* x, const std::int32_t* indices, T* y) {
-  if (g.fresh) std::fill_n(y, g.places * g.inner, Op::start);
-  const auto first = static_cast<std::uint64_t>(g.first), places = static_cast<std::uint64_t>(g.places);
+  if (g.fresh) std::fill_n(y, g.y_rows * g.inner, Op::start);
+  const auto first = static_cast<std::uint64_t>(g.first), y_rows = static_cast<std::uint64_t>(g.y_rows);
   const auto each_row = [&](const auto& combine) HWY_ATTR {
     const T* row = x;
     for (std::int64_t r = 0; r < g.rows; ++r, row += g.step)
-      if (const std::uint64_t place = static_cast<std::uint64_t>(indices[r]) - first; place < places)
-        combine(row, static_cast<std::int64_t>(place));
+      if (const std::uint64_t y_row = static_cast<std::uint64_t>(indices[r]) - first; y_row < y_rows)
+        combine(row, static_cast<std::int64_t>(y_row));
   };
-  if (g.inner == 1) each_row([&](const T* row, std::int64_t place) HWY_ATTR { y[place] = Op::join(y[place], *row); });
-  else each_row([&](const T* row, std::int64_t place) HWY_ATTR { combine_row<Op>(row, y + place * g.inner, g.inner); });
+  if (g.inner == 1) each_row([&](const T* row, std::int64_t y_row) HWY_ATTR { y[y_row] = Op::join(y[y_row], *row); });
+  else each_row([&](const T* row, std::int64_t y_row) HWY_ATTR { combine_row<Op>(row, y + y_row * g.inner, g.inner); });
 }
 
-/// How many of the indices name each place.
+/// Counts the indices that name each row of y.
 inline void count_rows(const std::int32_t* indices, const combine_geometry& g) {
-  std::fill_n(g.counts, g.places, std::int64_t{0});
+  std::fill_n(g.counts, g.y_rows, std::int64_t{0});
   for (std::int64_t r = 0; r < g.rows; ++r) {
-    const std::int64_t place = indices[r] - g.first;
-    if (place >= 0 && place < g.places) ++g.counts[place];
+    const std::int64_t y_row = indices[r] - g.first;
+    if (y_row >= 0 && y_row < g.y_rows) ++g.counts[y_row];
   }
 }
 
@@ -97,8 +97,8 @@ template <class T>
 void divide_by_counts(const std::int32_t* indices, T* y, const combine_geometry& g) {
   count_rows(indices, g);
   using Count = std::conditional_t<std::is_floating_point_v<T>, T, std::int64_t>;  // of integers towards 0
-  for (std::int64_t place = 0; place < g.places; ++place, y += g.inner) {
-    const auto count = static_cast<Count>(g.counts[place]);
+  for (std::int64_t y_row = 0; y_row < g.y_rows; ++y_row, y += g.inner) {
+    const auto count = static_cast<Count>(g.counts[y_row]);
     for (std::int64_t i = 0; i < g.inner && count > 1; ++i) y[i] = static_cast<T>(y[i] / count);
   }
 }
@@ -107,7 +107,7 @@ void divide_by_counts(const std::int32_t* indices, T* y, const combine_geometry&
 void carry(const combine_geometry& g, const float* x, const std::int32_t* indices, float* y) {
   const bool divides = g.how == combination::mean;
   if (divides) count_rows(indices, g);
-  carried_sums().add({x, indices, g.rows, g.inner, g.step, g.first, g.places}, y, g.fresh,
+  carried_sums().add({x, indices, g.rows, g.inner, g.step, g.first, g.y_rows}, y, g.fresh,
                      divides ? g.counts : nullptr);
 }
 

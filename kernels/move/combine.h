@@ -8,7 +8,7 @@ namespace kerngrad::kernels {
 /// How the rows of one index are combined. A NaN makes an extreme NaN; which of two zeros it is, is not specified.
 enum class combination : std::uint8_t { add, mul, max, min, mean };
 
-/// in = {x, indices int32 [rows]}, out = {y [places, inner]}: the row of x at r * step is combined with the row
+/// in = {x, indices int32 [rows]}, out = {y [y_rows, inner]}: the row of x at r * step is combined with the row
 /// indices[r] - first of y, in the order of r; integers wrap. Sums and means of float32 are carried in double and
 /// rounded once, other floats are rounded at each row. Indices outside of y are passed over.
 /// A fresh y starts as 0, 1 or a value beyond every element: infinite, or the least or greatest integer. A
@@ -16,10 +16,10 @@ enum class combination : std::uint8_t { add, mul, max, min, mean };
 struct combine_geometry {
   std::int64_t rows, inner;
   std::int64_t step;  ///< elements from a row of x to the next one; 0 where all are the same
-  std::int64_t first, places;
+  std::int64_t first, y_rows;
   combination how;
   bool fresh;
-  std::int64_t* counts = nullptr;  ///< of a mean: room for a number for each place
+  std::int64_t* counts = nullptr;  ///< of a mean: room for a number for each row of y
 };
 
 #define KG_COMBINE_KERNELS(X) KG_SIGNED(X, CombineRows)

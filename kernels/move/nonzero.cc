@@ -18,21 +18,20 @@ namespace kerngrad::kernels::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Elements of a row that are looked at before their places are written.
+/// Elements of a row that are looked at before their indices are written.
 constexpr std::int64_t run_length = 1024;
 
-/// The places of the elements of a vector at x that are not zero, to y; gives how many there are. Whole vectors of
-/// places, which are `place`, `place + 1`, ..., are written: CPUs with AVX-512 may take ten times as long to store some
-/// lanes of a vector.
+/// Writes the indices of the elements of a vector at x that are not zero to y and returns their number. `index` has the
+/// indices of all elements. Writes whole vectors: CPUs with AVX-512 may take ten times as long to store some lanes.
 template <class T, class D>
-HWY_INLINE std::int64_t KeepPlaces(D d, const T* x, hn::Vec<D> place, std::int32_t* y) {
+HWY_INLINE std::int64_t KeepIndices(D d, const T* x, hn::Vec<D> index, std::int32_t* y) {
   // Ne is false for NaN.
   const hn::Rebind<T, D> elements;
   if constexpr (sizeof(T) == 8) {  // there is no narrower mask of such a one
     const auto kept = hn::Not(hn::Eq(hn::LoadU(elements, x), hn::Zero(elements)));
     std::uint8_t bits[8];
     hn::StoreMaskBits(elements, kept, bits);
-    hn::StoreU(hn::CompressBits(place, bits), d, y);
+    hn::StoreU(hn::CompressBits(index, bits), d, y);
     return static_cast<std::int64_t>(hn::CountTrue(elements, kept));
   } else {
     const auto kept = [&]() HWY_ATTR {
@@ -40,7 +39,7 @@ HWY_INLINE std::int64_t KeepPlaces(D d, const T* x, hn::Vec<D> place, std::int32
         return hn::Not(hn::RebindMask(d, hn::Eq(hn::LoadU(elements, x), hn::Zero(elements))));
       else return hn::Not(hn::Eq(hn::PromoteTo(d, hn::LoadU(elements, x)), hn::Zero(d)));
     }();
-    hn::StoreU(hn::Compress(place, kept), d, y);
+    hn::StoreU(hn::Compress(index, kept), d, y);
     return static_cast<std::int64_t>(hn::CountTrue(d, kept));
   }
 }
@@ -53,12 +52,12 @@ HWY_INLINE bool AreZeros(D d, const std::uint8_t* x) {
   return hn::AllTrue(d, hn::Eq(any, hn::Zero(d)));
 }
 
-/// The places from `first` on of the elements of x[0..n) that are not zero, to y, where there is room for n; gives how
+/// The indices from `first` on of the elements of x[0..n) that are not zero, to y, where there is room for n; gives how
 /// many there are.
 template <class T>
-HWY_INLINE std::int64_t Places(const T* HWY_RESTRICT x, std::int64_t n, std::int32_t first,
-                               std::int32_t* HWY_RESTRICT y) {
-  // As many places as there are elements in a vector of 8 bytes each, or of 4.
+HWY_INLINE std::int64_t Indices(const T* HWY_RESTRICT x, std::int64_t n, std::int32_t first,
+                                std::int32_t* HWY_RESTRICT y) {
+  // As many indices as there are elements in a vector of 8 bytes each, or of 4.
   using Lane = std::conditional_t<sizeof(T) == 8, T, float>;
   const hn::Rebind<std::int32_t, hn::ScalableTag<Lane>> d;
   const hn::ScalableTag<std::uint8_t> bytes;
@@ -74,9 +73,9 @@ HWY_INLINE std::int64_t Places(const T* HWY_RESTRICT x, std::int64_t n, std::int
       i += block;
       continue;
     }
-    auto place = hn::Iota(d, first + static_cast<std::int32_t>(i));
-    for (const std::int64_t end = i + block; i < end; i += width, place = hn::Add(place, step))
-      count += KeepPlaces(d, x + i, place, y + count);
+    auto index = hn::Iota(d, first + static_cast<std::int32_t>(i));
+    for (const std::int64_t end = i + block; i < end; i += width, index = hn::Add(index, step))
+      count += KeepIndices(d, x + i, index, y + count);
   }
   for (; i < n; ++i) {  // without a branch, which would be mispredicted
     y[count] = first + static_cast<std::int32_t>(i);
@@ -85,8 +84,8 @@ HWY_INLINE std::int64_t Places(const T* HWY_RESTRICT x, std::int64_t n, std::int
   return count;
 }
 
-/// `count` rows of indices: those in `row` before the place.
-HWY_INLINE void WriteRows(const std::int32_t* HWY_RESTRICT places, std::int64_t count, const std::int32_t* row,
+/// `count` rows of indices: those in `row` before the last one.
+HWY_INLINE void WriteRows(const std::int32_t* HWY_RESTRICT last_indices, std::int64_t count, const std::int32_t* row,
                           int rank, std::int32_t* HWY_RESTRICT y) {
   const hn::ScalableTag<std::int32_t> d;
   const std::int64_t width = static_cast<std::int64_t>(hn::Lanes(d));
@@ -94,14 +93,14 @@ HWY_INLINE void WriteRows(const std::int32_t* HWY_RESTRICT places, std::int64_t 
   std::int64_t i = 0;
   if (rank <= 4)
     for (; i + width <= count; i += width, y += rank * width) {
-      const auto place = hn::LoadU(d, places + i);
-      if (rank == 2) hn::StoreInterleaved2(index(0), place, d, y);
-      else if (rank == 3) hn::StoreInterleaved3(index(0), index(1), place, d, y);
-      else hn::StoreInterleaved4(index(0), index(1), index(2), place, d, y);
+      const auto last = hn::LoadU(d, last_indices + i);
+      if (rank == 2) hn::StoreInterleaved2(index(0), last, d, y);
+      else if (rank == 3) hn::StoreInterleaved3(index(0), index(1), last, d, y);
+      else hn::StoreInterleaved4(index(0), index(1), index(2), last, d, y);
     }
   for (; i < count; ++i, y += rank) {
     std::copy_n(row, rank - 1, y);
-    y[rank - 1] = places[i];
+    y[rank - 1] = last_indices[i];
   }
 }
 
@@ -110,17 +109,17 @@ template <dtype Type, class T = storage_t<Type>>
 void NonZero(const nonzero_geometry& g, const T* x, std::int32_t* y) {
   const std::int64_t columns = g.dims[g.rank - 1];
   if (g.rank == 1) {
-    *g.count = Places(x, columns, 0, y);
+    *g.count = Indices(x, columns, 0, y);
     return;
   }
   std::int64_t rows = 1, count = 0;
   for (int axis = 0; axis + 1 < g.rank; ++axis) rows *= g.dims[axis];
-  std::int32_t row[max_rank] = {}, places[run_length];
+  std::int32_t row[max_rank] = {}, last_indices[run_length];
   for (std::int64_t r = 0; r < rows; ++r, x += columns) {
     for (std::int64_t begin = 0; begin < columns; begin += run_length) {
       const std::int64_t found =
-          Places(x + begin, std::min(run_length, columns - begin), static_cast<std::int32_t>(begin), places);
-      WriteRows(places, found, row, g.rank, y + count * g.rank);
+          Indices(x + begin, std::min(run_length, columns - begin), static_cast<std::int32_t>(begin), last_indices);
+      WriteRows(last_indices, found, row, g.rank, y + count * g.rank);
       count += found;
     }
     for (int axis = g.rank - 2; axis >= 0 && ++row[axis] == g.dims[axis]; --axis) row[axis] = 0;

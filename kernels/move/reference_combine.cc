@@ -27,7 +27,7 @@ T started(combination how) {
 template <dtype Type, class T = storage_t<Type>>
 void CombineRows(const combine_geometry& g, const T* x, const std::int32_t* indices, T* y) {
   using A = std::conditional_t<is_float<T>, wide_t<T>, std::uint64_t>;
-  for (std::int64_t n = 0; n < g.places * g.inner; ++n) {
+  for (std::int64_t n = 0; n < g.y_rows * g.inner; ++n) {
     T extreme = g.fresh ? started<T>(g.how) : y[n];
     A total = static_cast<A>(extreme);
     std::int64_t rows = 0;

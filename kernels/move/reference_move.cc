@@ -165,7 +165,7 @@ void Cumprod(const scan_geometry& g, const T* x, T* y) {
   scan(x, y, g, A{1}, [](A a, A b) { return a * b; });
 }
 
-// From the definition: of the elements up to each place the first that none goes before, a NaN going before all others.
+// From the definition: of the elements up to each index the first that none goes before, a NaN going before all others.
 template <bool Greatest, class T> void running_extreme(const T* x, T* y, const scan_geometry& g) {
   using limits = std::numeric_limits<T>;
   T start = Greatest ? limits::lowest() : limits::max();

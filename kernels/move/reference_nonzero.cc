@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elements that are not zero, one by one: the place of each is taken apart into indices.
+// The elements that are not zero, one by one: the position of each is taken apart into indices.
 #include "kernels/move/nonzero.h"
 
 #include <cstdint>

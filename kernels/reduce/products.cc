@@ -71,7 +71,7 @@ void Prod(const reduce_geometry& g, const T* x, T* y) {
   }
 }
 
-// The results may take the operand's memory: an element is read before its place is written.
+// The results may take the operand's memory: an element is read before its position is written.
 template <class Op, bool Exclusive, class T>
 void scan(const scan_geometry& g, const T* x, T* y) {
   carried_numbers carry;

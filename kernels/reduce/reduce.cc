@@ -265,7 +265,7 @@ T best_of(const T* HWY_RESTRICT x, std::size_t n, T start) {
   return Order::lanes(d, Order::better(d, v0, v1));
 }
 
-// The best value so far, and where to look for its first place.
+// The best value so far, and where to look for its first position.
 template <class T> struct candidate {
   T value;
   std::size_t from;
@@ -296,36 +296,37 @@ candidate<T> best_block_split(const T* x, std::size_t n, candidate<T> first) {
   return best;
 }
 
-// The first place from `place` on that holds the value; there is one. Four vectors are asked at once.
+// The first position from `position` on that holds the value; there is one. Four vectors are asked at once.
 template <class T>
-std::size_t place_of(const T* x, std::size_t place, std::size_t n, T value) {
+std::size_t position_of(const T* x, std::size_t position, std::size_t n, T value) {
   const hn::ScalableTag<T> d;
   const std::size_t L = hn::Lanes(d);
   const auto wanted = hn::Set(d, value);
-  const auto found = [&](std::size_t i) HWY_ATTR { return hn::Eq(hn::LoadU(d, x + place + i), wanted); };
-  while (place + 4 * L <= n && hn::AllFalse(d, hn::Or(hn::Or(found(0), found(L)), hn::Or(found(2 * L), found(3 * L)))))
-    place += 4 * L;
-  for (; place + L <= n; place += L) {
+  const auto found = [&](std::size_t i) HWY_ATTR { return hn::Eq(hn::LoadU(d, x + position + i), wanted); };
+  while (position + 4 * L <= n &&
+         hn::AllFalse(d, hn::Or(hn::Or(found(0), found(L)), hn::Or(found(2 * L), found(3 * L)))))
+    position += 4 * L;
+  for (; position + L <= n; position += L) {
     const auto lane = hn::FindFirstTrue(d, found(0));
-    if (lane >= 0) return place + static_cast<std::size_t>(lane);
+    if (lane >= 0) return position + static_cast<std::size_t>(lane);
   }
-  while (x[place] != value) ++place;
-  return place;
+  while (x[position] != value) ++position;
+  return position;
 }
 
-// Only the block that holds the best value is searched for its first place.
+// Only the block that holds the best value is searched for its first position.
 template <class Order, class T>
 std::size_t position_in_row(const T* x, std::size_t n) {
   if (n == 0 || x[0] != x[0]) return 0;
   if (n < 16) {
-    std::size_t place = 0;
+    std::size_t position = 0;
     for (std::size_t i = 1; i < n; ++i)
-      if (Order::better_scalar(x[i], x[place])) place = i;
-    return place;
+      if (Order::better_scalar(x[i], x[position])) position = i;
+    return position;
   }
   const candidate<T> first{x[0], 0};
   const candidate<T> best = has_chunks(n) ? best_block_split<Order>(x, n, first) : best_block<Order>(x, 0, n, first);
-  return place_of(x, best.from, n, best.value);
+  return position_of(x, best.from, n, best.value);
 }
 
 constexpr std::size_t position_strip = 256;  // columns whose best values are looked for together
@@ -352,7 +353,7 @@ HWY_NOINLINE void position_in_strip(std::int32_t* HWY_RESTRICT y, const T* x, st
 // Findings of a chunk of rows in a strip.
 template <class T> struct found_in_strip {
   T best[position_strip];
-  std::int32_t place[position_strip];
+  std::int32_t position[position_strip];
 };
 
 // Keeps of two chunks the better elements, of equal ones those of the first.
@@ -361,7 +362,7 @@ void keep_better(found_in_strip<T>& HWY_RESTRICT first, const found_in_strip<T>&
   for (std::size_t i = 0; i < width; ++i) {
     const bool better = Order::better_scalar(next.best[i], first.best[i]);
     first.best[i] = better ? next.best[i] : first.best[i];
-    first.place[i] = better ? next.place[i] : first.place[i];
+    first.position[i] = better ? next.position[i] : first.position[i];
   }
 }
 
@@ -374,10 +375,10 @@ void split_position_in_strip(std::int32_t* y, const T* x, std::size_t count, std
   found_in_strip<T> found[most];
   parallel_chunks(chunks, [&](std::size_t i) {
     const std::size_t begin = i * rows, end = std::min(count, begin + rows);
-    position_in_strip<Order>(found[i].place, x, begin, end, stride, width, found[i].best);
+    position_in_strip<Order>(found[i].position, x, begin, end, stride, width, found[i].best);
   });
   for (std::size_t i = 1; i < chunks; ++i) keep_better<Order>(found[0], found[i], width);
-  std::copy_n(found[0].place, width, y);
+  std::copy_n(found[0].position, width, y);
 }
 
 template <class Order, class T>

@@ -150,14 +150,14 @@ struct register_scan {
   static HWY_INLINE V shifted(V v, V otherwise) {
     const D d;
     const hn::RebindToUnsigned<D> du;
-    HWY_ALIGN static constexpr auto places = [] {
+    HWY_ALIGN static constexpr auto sources = [] {
       struct table {
         index at[lanes];
       } t{};
       for (std::size_t i = 0; i < lanes; ++i) t.at[i] = static_cast<index>(i < Step ? i : i - Step);
       return t;
     }();
-    const V moved = hn::TableLookupLanes(v, hn::IndicesFromVec(d, hn::Load(du, places.at)));
+    const V moved = hn::TableLookupLanes(v, hn::IndicesFromVec(d, hn::Load(du, sources.at)));
     return hn::IfThenElse(hn::FirstN(d, Step), otherwise, moved);
   }
   // Lanes below `Step` keep their value, and with it the sign of a zero.
@@ -211,7 +211,7 @@ struct register_scan {
 using block_tag = hn::CappedTag<double, 4>;
 template <class D> inline constexpr bool has_two_blocks = hn::MaxLanes(D()) == 4;
 
-// Lanes of v one or two places up, after the last ones of `before`.
+// Lanes of v one or two lanes up, after the last ones of `before`.
 template <int Step, class D, class V>
 HWY_INLINE V moved_up(D d, V v, V before) {
   if constexpr (has_two_blocks<D>) {
@@ -234,10 +234,10 @@ HWY_INLINE std::size_t sum_blocks(const T* x, T* y, std::size_t count, bool reve
   std::size_t i = 0;
   for (; i + 8 <= count; i += 8) {
     const std::size_t at = reverse ? count - i - 8 : i;
-    const auto place = [&](int k) { return at + static_cast<std::size_t>(lanes * (reverse ? parts - 1 - k : k)); };
+    const auto offset = [&](int k) { return at + static_cast<std::size_t>(lanes * (reverse ? parts - 1 - k : k)); };
     with_vectors<parts>(d, [&](const vectors<V, parts>& s) KG_INLINED {
       for (int k = 0; k < parts; ++k) {
-        s[k] = widened<running_sum>(hn::LoadU(dt, x + place(k)));
+        s[k] = widened<running_sum>(hn::LoadU(dt, x + offset(k)));
         if (reverse) s[k] = hn::Reverse(d, s[k]);
       }
       for (int k = parts - 1; k >= 0; --k) s[k] = hn::Add(s[k], moved_up<1>(d, s[k], k > 0 ? s[k - 1] : nothing));
@@ -251,7 +251,7 @@ HWY_INLINE std::size_t sum_blocks(const T* x, T* y, std::size_t count, bool reve
         V result = Exclusive ? moved_up<1>(d, sum, before) : sum;
         before = sum;
         if (reverse) result = hn::Reverse(d, result);
-        hn::StoreU(narrowed_to(dt, result), dt, y + place(k));
+        hn::StoreU(narrowed_to(dt, result), dt, y + offset(k));
       }
       carry = hn::Add(carry, last);
     });

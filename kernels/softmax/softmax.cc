@@ -63,7 +63,7 @@ T row_maximum(const T* x, std::size_t n) {
   return hn::GetLane(hn::MaxOfLanes(d, hn::Max(hn::Max(v0, v1), hn::Max(v2, v3))));
 }
 
-// The sum of f(vector, place) over a row, blocks of 4096 in T, the blocks in double. f sees every element once, in
+// The sum of f(vector, index) over a row, blocks of 4096 in T, the blocks in double. f sees every element once, in
 // vectors of `Lanes(d)` elements and at last `tail` elements; it returns what to add.
 template <class T, class F>
 HWY_INLINE double row_sum(std::size_t n, F f) {

@@ -27,7 +27,7 @@ T plain(T x) {
   else return Type == dtype::boolean ? x != 0 : x;
 }
 
-// Places of a row in order, smaller ones first where elements are equal.
+// Orders the indices of a row by their elements, smaller indices first where elements are equal.
 template <dtype Type, class T>
 auto by_element(const T* x, bool descending) {
   return [x, descending](std::int32_t a, std::int32_t b) {
@@ -37,8 +37,8 @@ auto by_element(const T* x, bool descending) {
     return a < b;
   };
 }
-inline void count_up(std::int32_t* places, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) places[i] = static_cast<std::int32_t>(i);
+inline void count_up(std::int32_t* indices, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) indices[i] = static_cast<std::int32_t>(i);
 }
 
 }  // namespace kerngrad::kernels::reference

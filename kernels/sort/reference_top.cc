@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// By a partial sort of places.
+// By a partial sort of indices.
 #include "kernels/sort/top.h"
 
 #include <algorithm>
@@ -13,10 +13,10 @@ namespace {
 
 template <dtype Type, class T = storage_t<Type>>
 void TopK(const top_geometry& g, const T* x, T* values, std::int32_t* indices) {
-  scratch<std::int32_t> places(g.count);
+  scratch<std::int32_t> order(g.count);
   for (std::int64_t row = 0; row < g.rows; ++row) {
     const T* row_x = x + row * g.count;
-    std::int32_t* first = places.data();
+    std::int32_t* first = order.data();
     count_up(first, g.count);
     std::partial_sort(first, first + g.k, first + g.count, by_element<Type>(row_x, true));
     std::copy_n(first, g.k, indices + row * g.k);

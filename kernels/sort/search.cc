@@ -27,7 +27,7 @@ HWY_INLINE bool belongs_before(T element, T value) {
   return kRight ? element <= value : element < value;
 }
 
-// The places of kCount values in a sequence that is not empty. The position of a search is one of `length` elements.
+// The positions of kCount values in a sequence that is not empty. The position of a search is one of `length` elements.
 template <bool kRight, int kCount, class T>
 HWY_INLINE void search_several(const T* sequence, std::size_t count, const T* values, std::int32_t* y) {
   std::size_t at[kCount] = {};

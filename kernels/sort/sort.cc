@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sort and ArgSort: elements become keys in order, which are sorted without and with their places.
+// Sort and ArgSort: elements become keys in order, which are sorted without and with their indices.
 #include "kernels/sort/sort.h"
 
 #include <algorithm>
@@ -75,17 +75,17 @@ template <dtype Type, class T = storage_t<Type>>
 HWY_INLINE void ArgSort(const sort_geometry& g, const T* x, std::int32_t* y) {
   using order = key_order<Type>;
   using Key = typename order::key;
-  using Place = place_of_key<Key>;
+  using Pair = index_pair<Key>;
   const auto count = static_cast<std::size_t>(g.count);
   const Key turn = turned<Key>(g.descending);
   in_chunks_of_rows(g.rows, g.count, [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
-    scratch<Place> room(g.count), spare(g.count);
+    scratch<Pair> room(g.count), spare(g.count);
     for (std::int64_t row = begin; row < end; ++row) {
       const T* row_x = x + row * g.count;
       std::int32_t* row_y = y + row * g.count;
-      Place* places = room.data();
-      for (std::size_t i = 0; i < count; ++i) places[i] = placed(order::template of<zeros::equal>(row_x[i]) ^ turn, i);
-      const Place* sorted = sort_places(places, spare.data(), count);
+      Pair* pairs = room.data();
+      for (std::size_t i = 0; i < count; ++i) pairs[i] = paired(order::template of<zeros::equal>(row_x[i]) ^ turn, i);
+      const Pair* sorted = sort_key_pairs(pairs, spare.data(), count);
       for (std::size_t i = 0; i < count; ++i) row_y[i] = static_cast<std::int32_t>(index_of(sorted[i]));
     }
   });

@@ -12,7 +12,7 @@ struct sort_geometry {
 };
 
 // Sort: x -> the elements in order, -0 before 0, every NaN the quiet one; y may be x.
-// ArgSort: x -> their places, int32; equal elements, -0 and 0, and all NaN keep their order. count < 2^31.
+// ArgSort: x -> their indices, int32; equal elements, -0 and 0, and all NaN keep their order. count < 2^31.
 #define KG_SORT_KERNELS(X) KG_ORDERED(X, Sort) KG_ORDERED(X, ArgSort)
 
 KG_DECLARE_KERNELS(sort, KG_SORT_KERNELS)

@@ -27,7 +27,7 @@ template <class Key>
 struct top_room {
   scratch<Key> keys;
   scratch<std::make_signed_t<Key>> least;
-  scratch<place_of_key<Key>> places, spare;
+  scratch<index_pair<Key>> pairs, spare;
 };
 
 // The minimum of each group, with its sign inverted, as sort_keys wants it. Key i belongs to group i mod `groups`,
@@ -58,17 +58,17 @@ HWY_INLINE void least_of_groups(const Key* HWY_RESTRICT keys, std::size_t count,
   }
 }
 
-// The places of keys that are not above the bound, in order; gives their number.
+// Pairs keys that are not above the bound with their indices, in order. Returns the number of pairs.
 template <class Key>
-HWY_INLINE std::size_t places_within(const Key* HWY_RESTRICT keys, std::size_t count, Key bound,
-                                     place_of_key<Key>* HWY_RESTRICT places) {
+HWY_INLINE std::size_t pairs_within(const Key* HWY_RESTRICT keys, std::size_t count, Key bound,
+                                    index_pair<Key>* HWY_RESTRICT pairs) {
   const hn::ScalableTag<Key> d;
   const std::size_t lanes = hn::Lanes(d);
   const auto most = hn::Set(d, bound);
   std::size_t found = 0, i = 0;
   const auto look_at = [&](std::size_t end) HWY_ATTR {
     for (; i < end; ++i) {
-      places[found] = placed(keys[i], i);
+      pairs[found] = paired(keys[i], i);
       found += keys[i] <= bound ? 1 : 0;
     }
   };
@@ -88,7 +88,7 @@ HWY_INLINE void top_of_row(const storage_t<Type>* x, std::int64_t count, std::in
                            std::int32_t* indices, top_room<typename key_order<Type>::key>& room) {
   using order = key_order<Type>;
   using Key = typename order::key;
-  using Place = place_of_key<Key>;
+  using Pair = index_pair<Key>;
   const auto size = static_cast<std::size_t>(count);
   Key* HWY_RESTRICT keys = room.keys.reach(count);
   for (std::size_t i = 0; i < size; ++i) keys[i] = static_cast<Key>(~order::template of<zeros::equal>(x[i]));
@@ -101,9 +101,9 @@ HWY_INLINE void top_of_row(const storage_t<Type>* x, std::int64_t count, std::in
     sort_keys(least, static_cast<std::size_t>(groups));
     bound = static_cast<Key>(least[k - 1]) ^ order::sign;
   }
-  Place* places = room.places.reach(count);
-  const std::size_t found = places_within(keys, size, bound, places);
-  const Place* sorted = sort_places(places, room.spare.reach(static_cast<std::int64_t>(found)), found);
+  Pair* pairs = room.pairs.reach(count);
+  const std::size_t found = pairs_within(keys, size, bound, pairs);
+  const Pair* sorted = sort_key_pairs(pairs, room.spare.reach(static_cast<std::int64_t>(found)), found);
   for (std::int64_t i = 0; i < k; ++i) {
     const std::uint32_t at = index_of(sorted[i]);
     if constexpr (Type == dtype::boolean) values[i] = x[at] != 0;

@@ -10,7 +10,7 @@ struct top_geometry {
   std::int64_t rows, count, k;
 };
 
-// x -> k elements of each row and their places, int32, in descending order; equal elements, -0 and 0, and all NaN keep
+// x -> k elements of each row and their indices, int32, in descending order; equal elements, -0 and 0, and all NaN keep
 // their order, and the first of them are taken. count < 2^31.
 #define KG_TOP_KERNELS(X) KG_ORDERED(X, TopK)
 

@@ -63,8 +63,8 @@ HWY_INLINE void range_run(T start, T delta, T* y, std::int64_t n) {
         else hn::StoreU(hn::DemoteTo(to, value), to, y + j);
       }
     }
-    double place = static_cast<double>(j);
-    for (; j < n; ++j, place += 1) y[j] = static_cast<T>(first + place * step);
+    double position = static_cast<double>(j);
+    for (; j < n; ++j, position += 1) y[j] = static_cast<T>(first + position * step);
   } else {
     using U = std::make_unsigned_t<T>;
     U value = static_cast<U>(start);

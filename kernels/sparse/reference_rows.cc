@@ -17,7 +17,7 @@ struct bytes_of {
 template <class T, class Index>
 void fill_empty_rows(const fill_rows_geometry& g, const Index* indices, const bytes_of<T>* values,
                      const bytes_of<T>* missing, Index* to_indices, bytes_of<T>* to_values, std::uint8_t* was_empty,
-                     Index* places) {
+                     Index* positions) {
   std::int64_t made = 0;
   const auto append = [&](const Index* index, std::int64_t row, bytes_of<T> value) {
     for (std::int64_t axis = 0; axis < g.rank; ++axis)
@@ -31,7 +31,7 @@ void fill_empty_rows(const fill_rows_geometry& g, const Index* indices, const by
       const Index* index = indices + i * g.rank;
       if (index[0] != row) continue;
       empty = false;
-      places[i] = static_cast<Index>(append(index, row, values[i]));
+      positions[i] = static_cast<Index>(append(index, row, values[i]));
     }
     if (empty) append(nullptr, row, *missing);
     was_empty[row] = empty;
@@ -41,11 +41,11 @@ void fill_empty_rows(const fill_rows_geometry& g, const Index* indices, const by
 
 template <dtype Type, class T = bytes_of<storage_t<Type>>>
 void SparseFillEmptyRows(const fill_rows_geometry& g, const void* indices, const T* values, const void*,
-                         const T* missing, void* to_indices, T* to_values, std::uint8_t* was_empty, void* places) {
+                         const T* missing, void* to_indices, T* to_values, std::uint8_t* was_empty, void* positions) {
   const auto fill = [&]<class Index>(Index) {
     fill_empty_rows<storage_t<Type>>(g, static_cast<const Index*>(indices), values, missing,
                                      static_cast<Index*>(to_indices), to_values, was_empty,
-                                     static_cast<Index*>(places));
+                                     static_cast<Index*>(positions));
   };
   if (g.wide) fill(std::int64_t{});
   else fill(std::int32_t{});

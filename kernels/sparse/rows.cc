@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moving rows of sparse and ragged tensors: into the places of their rows, and as runs of neighbours.
+// Moving rows of sparse and ragged tensors: into the positions of their rows, and as runs of neighbours.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/sparse/rows.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -20,10 +20,10 @@ namespace kerngrad::kernels::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Counting sort by rows: how many indices each row has, where each row begins, then each index to its place.
+/// Counting sort by rows: how many indices each row has, where each row begins, then each index to its position.
 template <class T, class Index>
 void fill_empty_rows(const fill_rows_geometry& g, const Index* indices, const T* values, const T* of_empty,
-                     Index* to_indices, T* to_values, std::uint8_t* was_empty, Index* places) {
+                     Index* to_indices, T* to_values, std::uint8_t* was_empty, Index* positions) {
   const T missing = get(of_empty);
   scratch<std::int64_t> next(g.rows);  // where the next index of a row goes
   std::fill_n(next.data(), g.rows, std::int64_t{0});
@@ -43,20 +43,20 @@ void fill_empty_rows(const fill_rows_geometry& g, const Index* indices, const T*
   }
   for (std::int64_t i = 0; i < g.count; ++i) {
     const Index* index = indices + i * g.rank;
-    const std::int64_t place = next.data()[*index]++;
-    copy_run(index, to_indices + place * g.rank, static_cast<std::size_t>(g.rank));
-    put(get(values + i), to_values + place);
-    places[i] = static_cast<Index>(place);
+    const std::int64_t position = next.data()[*index]++;
+    copy_run(index, to_indices + position * g.rank, static_cast<std::size_t>(g.rank));
+    put(get(values + i), to_values + position);
+    positions[i] = static_cast<Index>(position);
   }
   *g.made = made;
 }
 
 template <dtype Type, class T = cell_t<Type>>
 void SparseFillEmptyRows(const fill_rows_geometry& g, const void* indices, const T* values, const void*,
-                         const T* missing, void* to_indices, T* to_values, std::uint8_t* was_empty, void* places) {
+                         const T* missing, void* to_indices, T* to_values, std::uint8_t* was_empty, void* positions) {
   const auto fill = [&]<class Index>(Index) {
     fill_empty_rows(g, static_cast<const Index*>(indices), values, missing, static_cast<Index*>(to_indices), to_values,
-                    was_empty, static_cast<Index*>(places));
+                    was_empty, static_cast<Index*>(positions));
   };
   if (g.wide) fill(std::int64_t{});
   else fill(std::int32_t{});

@@ -27,7 +27,7 @@ struct row_runs_geometry {
 };
 
 //   SparseFillEmptyRows                 in = {indices, values, -, value of a row without}
-//                                       out = {indices, values, bool [rows]: had none, places [count] of the values}
+//                                       out = {indices, values, bool [rows]: had none, positions [count] of the values}
 //   RaggedGather, RaggedTensorToTensor  in = {x}  out = {y}: CopyRuns
 #define KG_SPARSE_ROWS_KERNELS(X) KG_SIZES(X, SparseFillEmptyRows) KG_SIZES(X, CopyRuns)
 #define KG_SPARSE_ROWS_OPS(X)                           \

@@ -24,14 +24,14 @@ word of_two(word u, word v, word by) {
   return times(mixed(times(v ^ a, by)), by);
 }
 
-// Bytes, of which words are read; negative places count from the end.
+// Bytes, of which words are read; negative offsets count from the end.
 struct byte_list {
   std::vector<unsigned char> bytes;
   word size() const { return bytes.size(); }
-  word at(std::int64_t place, int count = 8) const {
-    if (place < 0) place += static_cast<std::int64_t>(bytes.size());
+  word at(std::int64_t offset, int count = 8) const {
+    if (offset < 0) offset += static_cast<std::int64_t>(bytes.size());
     word sum = 0;
-    for (int i = 0; i < count; ++i) sum += word{bytes.at(static_cast<std::size_t>(place + i))} << (8 * i);
+    for (int i = 0; i < count; ++i) sum += word{bytes.at(static_cast<std::size_t>(offset + i))} << (8 * i);
     return sum;
   }
 };

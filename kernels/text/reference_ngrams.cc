@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each n-gram by itself, of the texts that a row has at its places; what lies outside of the row is a pad.
+// Each n-gram by itself, of the texts that a row has at its positions; what lies outside of the row is a pad.
 #include "kernels/text/ngrams.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace kerngrad::kernels::reference {
 namespace {
 
-// The n-gram of a row whose first place is `first`, below 0 when it begins with pads.
+// The n-gram of a row whose first index is `first`, below 0 when it begins with pads.
 std::string ngram_at(const std::vector<std::string_view>& row, std::int64_t first, std::int64_t width,
                      const ngrams_rule& rule) {
   std::string one;

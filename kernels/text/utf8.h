@@ -7,7 +7,7 @@
 namespace kerngrad::kernels {
 
 /// How many bytes the longest beginning has that is well-formed UTF-8 (The Unicode Standard, table 3-7): all of them,
-/// or the place of the first character that is none.
+/// or the offset of the first character that is none.
 std::int64_t utf8_prefix(std::string_view bytes);
 
 namespace reference {

@@ -25,7 +25,7 @@ void Conv3D(const volume_geometry& g, const T* x, const T* w, T* y) {
   });
 }
 
-/// The sums of every meeting in the wider type, rounded once: to[i] is what `add` puts into place i.
+/// The sums of every meeting in the wider type, rounded once: to[i] is what `add` puts into element i.
 template <class T, class Add>
 void sum_up(std::int64_t count, T* to, Add add) {
   scratch<wide_t<T>> room(count);

@@ -42,7 +42,7 @@ struct first_lanes {
 
 /// Runs op(tag, access, channel) over all channels: whole vectors, then the first lanes of one where memory can be
 /// masked, else 128-bit vectors and single channels. A channel's result does not depend on the width. Masked = false
-/// is for sums in memory: a load waits long for a masked store to the same place.
+/// is for sums in memory: a load waits long for a masked store to the same address.
 template <class T, bool Masked = true, class Op>
 HWY_INLINE void each_channels(std::ptrdiff_t channels, const Op& op) {
   const hn::ScalableTag<T> whole;

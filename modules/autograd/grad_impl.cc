@@ -27,7 +27,7 @@ tensor gradients(std::string_view name, borrowed f, std::span<const tensor> xs, 
     work_array<tensor, 8> leaves(xs.size());
     for (std::size_t i = 0; i < xs.size(); ++i) {
       leaves[i] = leaf(t, xs[i]);
-      values[i] = tensor_access::place(leaves[i]).value;
+      values[i] = tensor_access::position(leaves[i]).value;
     }
     return f.run(f.function, leaves.all());
   };
@@ -43,7 +43,7 @@ tensor gradients(std::string_view name, borrowed f, std::span<const tensor> xs, 
     back.mark();
   }
   if (back.reaches(y)) {
-    back.grad(tensor_access::place(y).value) = std::move(seed);
+    back.grad(tensor_access::position(y).value) = std::move(seed);
     back.run();
   }
   for (std::size_t i = 0; i < xs.size(); ++i) {
@@ -113,7 +113,7 @@ std::uint64_t variable_access::number(const variable& v) { return v.state_->numb
 
 tensor stop_gradient(const tensor& x) {
   tensor y = x;
-  tensor_access::place(y) = {};
+  tensor_access::position(y) = {};
   return y;
 }
 
@@ -155,23 +155,23 @@ variable_gradients variable_grads(const std::function<tensor()>& f, std::span<co
   // The order of reading is each compiler's own where an expression reads several.
   std::ranges::sort(seen.read, {}, [](const auto& r) { return variable_access::number(r.first); });
   walk back(t, range_of(scope), t.depth == 0);
-  for (const auto& [of, at] : seen.read) back.want(tensor_access::place(at).value);
+  for (const auto& [of, at] : seen.read) back.want(tensor_access::position(at).value);
   back.mark();
   if (!back.reaches(y))
     fail("kg::variable_grads", "a value that depends on no trainable variable",
          "a function that reads variables on the way to its result");
-  back.grad(tensor_access::place(y).value) = seed;
+  back.grad(tensor_access::position(y).value) = seed;
   if (listener)
     back.when_complete([&](std::uint32_t value) {
       for (const auto& [of, at] : seen.read)
-        if (tensor_access::place(at).value == value && back.grad(value).defined())
+        if (tensor_access::position(at).value == value && back.grad(value).defined())
           listener->ready(listener->self, &of, &back.grad(value));
     });
   back.run();
   variable_gradients out{y, {}};
   leave(t, out.value);
   for (const auto& [of, leaf] : seen.read) {
-    tensor g = std::move(back.grad(tensor_access::place(leaf).value));
+    tensor g = std::move(back.grad(tensor_access::position(leaf).value));
     if (!g.defined()) continue;
     leave(t, g);
     out.grads.push_back({of, std::move(g)});

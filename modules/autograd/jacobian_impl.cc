@@ -65,14 +65,14 @@ struct recorded_function {
   // Gradients of the leaves, empty where nothing arrives.
   std::vector<tensor> pulled(std::span<const tensor> dys) const {
     walk back(t, range, false);
-    for (const tensor& x : leaves) back.want(tensor_access::place(x).value);
+    for (const tensor& x : leaves) back.want(tensor_access::position(x).value);
     back.mark();
     for (std::size_t k = 0; k < results.size(); ++k)
       if (dys[k].defined() && back.reaches(results[k]))
-        accumulate(back.grad(tensor_access::place(results[k]).value), dys[k], t.depth > 0);
+        accumulate(back.grad(tensor_access::position(results[k]).value), dys[k], t.depth > 0);
     back.run();
     std::vector<tensor> grads;
-    for (const tensor& x : leaves) grads.push_back(std::move(back.grad(tensor_access::place(x).value)));
+    for (const tensor& x : leaves) grads.push_back(std::move(back.grad(tensor_access::position(x).value)));
     return grads;
   }
 };

@@ -25,7 +25,7 @@ struct row_of_context<tensor_context<Row>> {
 
 // Indices of attributes in the row of `To`.
 template <std::size_t Most>
-struct attr_places {
+struct attr_indices {
   std::size_t at[Most + 1]{};
   std::size_t count = 0;
 };
@@ -33,7 +33,7 @@ struct attr_places {
 // The attributes of `To` that the row of `From` has and no argument gives.
 template <class To, class From, class... Args>
 consteval auto attrs_in_both() {
-  attr_places<To::row.attrs.size()> both;
+  attr_indices<To::row.attrs.size()> both;
   for (std::size_t i = 0; i < To::row.attrs.size(); ++i) {
     const std::string_view name = To::row.attrs[i].name;
     const bool given = (false || ... || (as_given<Args>().name == name));

@@ -21,23 +21,23 @@ import :entry;
 
 namespace kerngrad::detail {
 
-// One rule of a list. The place makes two rules of one type two bases.
-template <std::size_t Place, class Rule>
-struct placed_rule {
+// One rule of a list. The index makes two rules of one type two bases.
+template <std::size_t Index, class Rule>
+struct indexed_rule {
   Rule rule;
 };
-template <std::size_t Place, class Rule>
-constexpr const Rule& rule_at(const placed_rule<Place, Rule>& of) {
+template <std::size_t Index, class Rule>
+constexpr const Rule& rule_at(const indexed_rule<Index, Rule>& of) {
   return of.rule;
 }
-template <class Places, class... Rules>
-struct placed_rules;
-template <std::size_t... Place, class... Rules>
-struct placed_rules<std::index_sequence<Place...>, Rules...> : placed_rule<Place, Rules>... {
-  constexpr explicit placed_rules(Rules... rules) : placed_rule<Place, Rules>{rules}... {}
+template <class Indices, class... Rules>
+struct indexed_rules;
+template <std::size_t... Index, class... Rules>
+struct indexed_rules<std::index_sequence<Index...>, Rules...> : indexed_rule<Index, Rules>... {
+  constexpr explicit indexed_rules(Rules... rules) : indexed_rule<Index, Rules>{rules}... {}
   template <class F>
   constexpr void call_with_each(const F& f) const {
-    (f(rule_at<Place>(*this)), ...);
+    (f(rule_at<Index>(*this)), ...);
   }
 };
 
@@ -45,7 +45,8 @@ struct placed_rules<std::index_sequence<Place...>, Rules...> : placed_rule<Place
 
 export namespace kerngrad {
 
-/// The rule for one operand: the values that it keeps, and the computation of its gradient.
+/// The gradient rule for one operand: the values of the forward pass that it keeps, and the function that computes the
+/// gradient. `wrt` makes it.
 template <class F>
 struct operand_rule {
   kept keeps;
@@ -60,23 +61,24 @@ template <class F, class Context, class V>
 concept gradient_rule =
     std::is_invocable_v<const F&, const Context&> && std::is_same_v<std::invoke_result_t<const F&, const Context&>, V>;
 
-/// The rule for an operand: the values that it needs of the forward pass, and the callable.
+/// Makes the gradient rule for an operand, from the values of the forward pass that it needs and a function of the
+/// context `c`.
 template <class F>
 constexpr operand_rule<F> wrt(kept keeps, F gradient) {
   return {keeps, gradient};
 }
-/// The rule for an operand without gradient.
+/// Makes the rule for an operand without gradient.
 constexpr operand_rule<no_gradient_t> constant_operand() { return {}; }
 
-/// Rules in their order, each of a type of its own: `at<I>()` is rule I, and `each(f)` calls f with one after the
-/// other.
+/// A list of rules in their order, each of a type of its own: `at<I>()` is rule I, and `each(f)` calls f with one after
+/// the other.
 // A std::tuple would leave instances of the library's traits for all of these types in the interface. Clang 19 reads
 // every instance of a trait when a program first uses the trait: it would take seconds.
 template <class... Rules>
-class rule_list : detail::placed_rules<std::index_sequence_for<Rules...>, Rules...> {
+class rule_list : detail::indexed_rules<std::index_sequence_for<Rules...>, Rules...> {
  public:
   constexpr explicit rule_list(Rules... rules)
-      : detail::placed_rules<std::index_sequence_for<Rules...>, Rules...>(rules...) {}
+      : detail::indexed_rules<std::index_sequence_for<Rules...>, Rules...>(rules...) {}
   /// Calls f with each rule.
   template <class F>
   constexpr void each(const F& f) const {
@@ -89,25 +91,26 @@ class rule_list : detail::placed_rules<std::index_sequence_for<Rules...>, Rules.
   }
 };
 
-/// The rules of an op, one per operand. The rule of a list operand is called with each index.
+/// The gradient rules of an op, one per operand. The rule of a list operand is called with each index of the list.
 template <class... F>
 struct rule_parts {
   static constexpr std::size_t operands = sizeof...(F);
   rule_list<operand_rule<F>...> of;
 };
-/// The rules of a user-defined op: its `gradient` member.
+/// Makes the member `gradient` of a custom op from one rule per operand, in the order of the operands.
 template <class... F>
 constexpr rule_parts<F...> gradient_of(operand_rule<F>... of) {
   return {rule_list<operand_rule<F>...>(of...)};
 }
-/// The rules of a built-in op.
+/// The gradient rules of a built-in op, which `rule` makes.
 template <fixed_string Op, class... F>
 struct op_rule {
   static constexpr std::string_view name = Op;
   rule_parts<F...> parts;
 };
 
-/// The rules of a built-in op: one per operand of its row, in their order.
+/// Makes the gradient rules of a built-in op from one rule per operand, in the order of the op's operands. A wrong name
+/// or number is a compile error.
 template <fixed_string Op, class... F>
 constexpr op_rule<Op, F...> rule(operand_rule<F>... of) {
   static_assert(known_op<Op>, "a gradient rule for an op that has no row: correct the name or add the row");
@@ -115,7 +118,8 @@ constexpr op_rule<Op, F...> rule(operand_rule<F>... of) {
                 "a gradient rule must have one part per operand of the op's row");
   return {gradient_of(of...)};
 }
-/// The rules of a family of built-in ops: one file of grads/. It is evaluated there, not in every importer.
+/// Makes the list of rules of a family of built-in ops: one file of grads/. The list is evaluated there, not in every
+/// importer.
 template <class... Rules>
 consteval rule_list<Rules...> family_rules(rule_list<Rules...> rules) {
   return rules;

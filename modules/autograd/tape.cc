@@ -89,8 +89,8 @@ class work_array {
 using free_rule = std::function<std::vector<tensor>(std::span<const tensor> dy, const std::vector<bool>& wanted)>;
 
 inline constexpr std::uint32_t none = 0xffffffff;
-/// The place on a recording of what was computed from its tensors where it does not see that: on another thread. Values
-/// may be read anywhere, but where such a tensor comes back its gradient is missing, and it is rejected.
+/// Marks a tensor that another thread computed from recorded tensors. Its values may be read anywhere. Its gradient is
+/// unknown, so the recording rejects it.
 inline constexpr std::uint32_t lost = 0xffffffff;
 
 /// An operand of a recorded op.
@@ -145,7 +145,9 @@ struct tape : tape_lists {
   std::uint64_t foreign = 0;  // a recording of another thread whose tensors went into this one; 0: none did
 
   inline bool records() const { return depth > 0 && paused == 0; }
-  inline bool tracks(const tensor& x) const { return records() && x.defined() && tensor_access::place(x).tape == id; }
+  inline bool tracks(const tensor& x) const {
+    return records() && x.defined() && tensor_access::position(x).tape == id;
+  }
   void open();
   void reset();
 };
@@ -157,9 +159,9 @@ inline bool walking_back() { return current_tape && current_tape->walks > 0; }
 inline bool recording_now() { return current_tape && current_tape->records(); }
 
 /// True if a tape may have to know what was computed from x: this thread's, which records, or another one's. Nearly
-/// always its place, which is on no tape, says no.
+/// always its position, which is on no tape, says no.
 inline bool concerns_a_tape(const tensor& x) {
-  const std::uint64_t id = tensor_access::place(x).tape;
+  const std::uint64_t id = tensor_access::position(x).tape;
   return id != 0 && (!current_tape || current_tape->id != id || current_tape->records());
 }
 inline bool concerns_a_tape(std::span<const tensor* const> in) {
@@ -181,7 +183,7 @@ class unrecorded {
   unrecorded& operator=(const unrecorded&) = delete;
 };
 
-/// Notes an op and gives its results their places. Nothing happens when no operand is tracked.
+/// Notes an op and gives its results their positions. Nothing happens when no operand is tracked.
 void record(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
             std::span<tensor> out);
 /// The same for one result of one or two operands, without attributes: the most calls by far.

@@ -95,7 +95,7 @@ std::uint32_t add_shape(tape& t, const shape& dims) {
 // The value of a recording tape that an operand's gradient goes to; 0 when none is asked for.
 inline std::uint32_t followed(const tape& t, const tensor& x) {
   const buffer* b = tensor_access::buffer(x);
-  const place& at = tensor_access::place(x);
+  const tape_position& at = tensor_access::position(x);
   return b && at.tape == t.id && differentiable.has(b->type) ? at.value : 0;
 }
 
@@ -126,9 +126,10 @@ inline recorded_call& begin_call(tape& t, const Operands& in, std::span<const te
   return n;
 }
 
-inline void give_place(tape& t, tensor& y) {
+inline void give_position(tape& t, tensor& y) {
   const std::uint32_t value = t.next_value++;
-  tensor_access::place(y) = differentiable.has(tensor_access::buffer(y)->type) ? place{t.id, value} : place{};
+  const bool tracked = differentiable.has(tensor_access::buffer(y)->type);
+  tensor_access::position(y) = tracked ? tape_position{t.id, value} : tape_position{};
 }
 
 template <class Results>
@@ -151,7 +152,7 @@ inline void record_op(const op_entry& op, const Operands& in, std::span<const at
   for (std::size_t i = 0; i < in.size(); ++i) {
     const std::uint32_t value = followed(t, *in[i]);
     if (value == 0) {
-      if (const std::uint64_t id = tensor_access::place(*in[i]).tape; id != 0 && id != t.id) t.foreign = id;
+      if (const std::uint64_t id = tensor_access::position(*in[i]).tape; id != 0 && id != t.id) t.foreign = id;
       continue;
     }
     if (value == lost) refuse_as_lost(op.row->name);
@@ -167,7 +168,7 @@ inline void record_op(const op_entry& op, const Operands& in, std::span<const at
     n.attrs = t.attrs.size();
     for (const attr_value& value : attrs) t.attrs.add() = value;
   }
-  for (tensor& y : out) give_place(t, y);
+  for (tensor& y : out) give_position(t, y);
   if (const std::uint8_t kept_results = keeps.results()) {
     n.first_kept = t.results.size();
     n.kept_results = kept_results;
@@ -182,16 +183,16 @@ inline void record_op(const op_entry& op, const Operands& in, std::span<const at
 void lose(std::span<const tensor* const> in, std::span<tensor> out) {
   for (const tensor* x : in) {
     const buffer* b = tensor_access::buffer(*x);  // null where a result took the memory of an operand of its dtype
-    const std::uint64_t id = tensor_access::place(*x).tape;
+    const std::uint64_t id = tensor_access::position(*x).tape;
     if (id == 0 || (current_tape && current_tape->id == id) || (b && !differentiable.has(b->type))) continue;
     for (tensor& y : out)
-      if (y.defined() && differentiable.has(y.type())) tensor_access::place(y) = {id, lost};
+      if (y.defined() && differentiable.has(y.type())) tensor_access::position(y) = {id, lost};
     return;
   }
 }
 
 void refuse_lost(std::string_view name, const tensor& x) {
-  const place& at = tensor_access::place(x);
+  const tape_position& at = tensor_access::position(x);
   if (at.value == lost && current_tape && at.tape == current_tape->id) refuse_as_lost(name);
 }
 
@@ -214,13 +215,13 @@ void record_free(std::string_view name, std::span<const tensor* const> in, std::
     tracked = true;
     refuse_lost(name, *x);
   }
-  for (tensor& y : out) tensor_access::place(y) = {};  // a result that is an operand's handle is a value of its own
+  for (tensor& y : out) tensor_access::position(y) = {};  // a result that is an operand's handle is a value of its own
   if (!tracked || out.empty()) return lose(in, out);
   free_gradient kept{std::string(name), std::move(rule)};  // may throw: before the call is there
   recorded_call& n = begin_call(t, in, out, true, [](std::size_t) { return false; });
   const std::uint32_t at = t.free.size();
   t.free.add() = std::move(kept);
-  for (tensor& y : out) give_place(t, y);
+  for (tensor& y : out) give_position(t, y);
   n.free = at;
 }
 
@@ -252,9 +253,9 @@ const tensor& frame_operand(const rule_frame& at, int i) {
   return static_cast<std::uint32_t>(i) < at.at.operands ? at.operand_at(i).saved : omitted;
 }
 const tensor& frame_result(const rule_frame& at, int k) {
-  std::uint32_t place = at.at.first_kept;
-  for (int before = 0; before < k; ++before) place += (at.at.kept_results >> before) & 1;
-  return at.on.results[place];
+  std::uint32_t index = at.at.first_kept;
+  for (int before = 0; before < k; ++before) index += (at.at.kept_results >> before) & 1;
+  return at.on.results[index];
 }
 const shape& frame_dims(const rule_frame& at, int i) { return at.dims(i); }
 dtype frame_type(const rule_frame& at, int i) {

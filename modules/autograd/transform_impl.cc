@@ -23,7 +23,7 @@ struct pullback_state {
   std::uint32_t lists = 0;
   tape_range range;
   tensor value;  // without history: what dy has to look like
-  place at;
+  tape_position at;
   std::vector<signature> operands;
   std::vector<std::uint32_t> leaves;
 };
@@ -40,7 +40,7 @@ tensor run_on_leaves(recording& scope, borrowed f, std::span<const tensor> xs, s
   std::vector<tensor> handles;
   for (const tensor& x : xs) {
     handles.push_back(leaf(scope.on(), x));
-    leaves.push_back(tensor_access::place(handles.back()).value);
+    leaves.push_back(tensor_access::position(handles.back()).value);
   }
   tensor y = f.run(f.function, handles);
   scope.end_forward();
@@ -57,7 +57,7 @@ tape& tape_for(const pullback_state& back) {
 }
 
 // The gradients of leaves, empty where nothing arrives; the walk is not the last one over its calls.
-std::vector<tensor> walk_back(tape& t, const tape_range& range, const place& at, const tensor& dy,
+std::vector<tensor> walk_back(tape& t, const tape_range& range, const tape_position& at, const tensor& dy,
                               std::span<const std::uint32_t> leaves) {
   walk back(t, range, false);
   for (std::uint32_t value : leaves) back.want(value);
@@ -81,7 +81,7 @@ linearized linearize(borrowed f, std::span<const tensor> xs) {
   static_cast<void>(seed_for("kg::vjp", y, &y));  // rejects what has no gradient
   state->range = range_of(scope);
   state->id = t.id;
-  state->at = tensor_access::place(y);
+  state->at = tensor_access::position(y);
   state->value = stop_gradient(y);
   for (const tensor& x : xs) state->operands.push_back(x.signature());
   if (t.depth > 0) {
@@ -130,16 +130,16 @@ tensor tangent_of(borrowed f, std::span<const tensor> xs, std::span<const tensor
   const tape_range first = range_of(forward);
   recording backward;
   const tensor dy = leaf(t, start);
-  const std::vector<tensor> grads = walk_back(t, first, tensor_access::place(value), dy, leaves);
+  const std::vector<tensor> grads = walk_back(t, first, tensor_access::position(value), dy, leaves);
   backward.end_forward();
   both.end_forward();
   walk back(t, range_of(backward), t.depth == 0);
-  const std::uint32_t at = tensor_access::place(dy).value;
+  const std::uint32_t at = tensor_access::position(dy).value;
   back.want(at);
   back.mark();
   for (const auto& [g, v] : ranges::views::zip(grads, vs))
     if (v.defined() && g.defined() && back.reaches(g))
-      accumulate(back.grad(tensor_access::place(g).value), v, t.depth > 0);
+      accumulate(back.grad(tensor_access::position(g).value), v, t.depth > 0);
   back.run();
   tensor tangent = std::move(back.grad(at));
   if (!tangent.defined()) tangent = zeros(value.dims(), value.type());
@@ -177,7 +177,8 @@ std::vector<capture> captures_below(const tape& t, std::uint32_t base, std::span
     if (const recorded_operand& used = t.operands[s]; used.value != 0 && used.value < base)
       note(all, used.value, used.type);
   for (const tensor& y : ys)
-    if (const place at = tensor_access::place(y); at.tape == t.id && at.value < base) note(all, at.value, y.type());
+    if (const tape_position at = tensor_access::position(y); at.tape == t.id && at.value < base)
+      note(all, at.value, y.type());
   return all;
 }
 
@@ -185,7 +186,7 @@ std::vector<capture> captures_below(const tape& t, std::uint32_t base, std::span
 tensor stand_in(const tape& t, const capture& c) {
   const unrecorded pause;
   tensor x = zeros({}, c.type);
-  tensor_access::place(x) = {t.id, c.value};
+  tensor_access::position(x) = {t.id, c.value};
   return x;
 }
 
@@ -231,18 +232,18 @@ std::vector<tensor> replay(const checkpoint_state& state, std::span<const tensor
   // From here on, captured tensors are reached through their leaves.
   const auto through_leaf = [&](std::uint32_t& value) {
     for (std::size_t i = 0; i < state.captures.size() && at_home; ++i)
-      if (value == state.captures[i].value) value = tensor_access::place(leaves[first_capture + i]).value;
+      if (value == state.captures[i].value) value = tensor_access::position(leaves[first_capture + i]).value;
   };
   for (std::uint32_t s = first_operand; s < t.operands.size() && !state.captures.empty(); ++s)
     through_leaf(t.operands[s].value);
-  std::vector<place> at;
+  std::vector<tape_position> at;
   for (const tensor& y : ys) {
-    at.push_back(tensor_access::place(y));
+    at.push_back(tensor_access::position(y));
     if (at.back().tape == t.id) through_leaf(at.back().value);
   }
   walk back(t, range_of(scope), t.depth == 0);
   for (std::size_t i = 0; i < leaves.size(); ++i)
-    if (wanted[i]) back.want(tensor_access::place(leaves[i]).value);
+    if (wanted[i]) back.want(tensor_access::position(leaves[i]).value);
   back.mark();
   std::vector<tensor> grads(leaves.size());
   for (const auto& [of, dy] : ranges::views::zip(at, dys))
@@ -250,7 +251,7 @@ std::vector<tensor> replay(const checkpoint_state& state, std::span<const tensor
       accumulate(back.grad(of.value), dy, t.depth > 0);
   back.run();
   for (std::size_t i = 0; i < grads.size(); ++i)
-    if (wanted[i]) grads[i] = std::move(back.grad(tensor_access::place(leaves[i]).value));
+    if (wanted[i]) grads[i] = std::move(back.grad(tensor_access::position(leaves[i]).value));
   return grads;
 }
 
@@ -318,7 +319,7 @@ struct saving_rule {
 };
 
 bool same_handle(const tensor& a, const tensor& b) {
-  const place p = tensor_access::place(a), q = tensor_access::place(b);
+  const tape_position p = tensor_access::position(a), q = tensor_access::position(b);
   return tensor_access::buffer(a) == tensor_access::buffer(b) && p.tape == q.tape && p.value == q.value;
 }
 

@@ -42,7 +42,7 @@ rollback::~rollback() {
   const auto belongs_outside = [&](const recorded_call& n) {
     for (const variable_readings* w = innermost; w; w = w->outer)
       for (const auto& [of, at] : w->read)
-        if (tensor_access::place(at).value == n.first_value) return true;
+        if (tensor_access::position(at).value == n.first_value) return true;
     return false;
   };
   for (std::uint32_t i = first_call_; i < t_.calls.size(); ++i) {
@@ -59,7 +59,7 @@ rollback::~rollback() {
 recording::recording() : t_(this_tape()), paused_(std::exchange(t_.paused, 0)) {
   t_.rules = &known_gradients;
   // A tape in use at depth 0 is being walked for the last time: a rule takes a gradient of its own. The id stays, so
-  // that what the walk still holds keeps its place.
+  // that what the walk still holds keeps its position.
   if (t_.depth == 0 && t_.next_value > 1) {
     aside_.emplace(t_);
     ++t_.depth;
@@ -83,20 +83,20 @@ void recording::end_forward() {
 }
 
 void leave(const tape& t, tensor& x) {
-  place& at = tensor_access::place(x);
+  tape_position& at = tensor_access::position(x);
   if (t.depth > 0 || (at.tape != 0 && at.tape != t.id)) return;
-  at = t.foreign && differentiable.has(x.type()) ? place{t.foreign, lost} : place{};
+  at = t.foreign && differentiable.has(x.type()) ? tape_position{t.foreign, lost} : tape_position{};
 }
 
 tensor leaf(tape& t, const tensor& x) {
   tensor y = x;
   refuse_lost("gradient", x);
-  if (const std::uint64_t id = tensor_access::place(x).tape; id != 0 && id != t.id) t.foreign = id;
+  if (const std::uint64_t id = tensor_access::position(x).tape; id != 0 && id != t.id) t.foreign = id;
   if (t.tracks(x)) {
     const tensor* const in[] = {&x};
     record(known_entry<op_id<"Identity">>(), in, {}, {&y, 1});
   } else {
-    tensor_access::place(y) = {t.id, t.next_value++};
+    tensor_access::position(y) = {t.id, t.next_value++};
   }
   return y;
 }
@@ -147,7 +147,7 @@ void walk::mark() {
 }
 
 bool walk::reaches(const tensor& x) const {
-  const place at = tensor_access::place(x);
+  const tape_position at = tensor_access::position(x);
   return at.tape == t_.id && reaches(at.value);
 }
 

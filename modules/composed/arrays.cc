@@ -13,27 +13,27 @@ import :axes;
 
 export namespace kerngrad {
 
-/// x without axes of size 1: all of them, or the named ones. Shares the elements of x. Any dtype. Throws if a named
-/// axis has another size. Gradient: dy in x's shape.
+/// x without axes of size 1: without all of them, or without the given axes. The result shares the elements of x. Any
+/// dtype. Throws if a given axis has another size. Gradient: dy in x's shape.
 tensor squeeze(const tensor& x, const axes& over = all_axes);
-/// The elements of x on one axis, without a copy. Any dtype. Gradient: dy in x's shape.
+/// The elements of x on one axis, in row-major order and without a copy. Any dtype. Gradient: dy in x's shape.
 tensor flatten(const tensor& x);
-/// `flatten` under NumPy's name.
+/// The elements of x on one axis: `flatten` under NumPy's name.
 inline tensor ravel(const tensor& x) { return flatten(x); }
-/// Returns x if it has these sizes, where -1 stands for any size. Throws otherwise.
+/// Returns x if it has the given sizes, where -1 stands for any size. Throws otherwise.
 tensor ensure_shape(const tensor& x, std::span<const std::int64_t> sizes);
 inline tensor ensure_shape(const tensor& x, std::initializer_list<std::int64_t> sizes) {
   return ensure_shape(x, std::span(sizes.begin(), sizes.size()));
 }
-/// x with one axis or several moved to other positions; the others keep their order: `moveaxis(x, 0, -1)`, `moveaxis(x,
-/// {0, 1}, {-1, -2})`. Any dtype. Throws if `from` and `to` have different lengths, and for an axis or position that is
-/// named twice. Gradient: dy with the axes moved back.
+/// x with one or several axes moved to other positions: `moveaxis(x, 0, -1)`, `moveaxis(x, {0, 1}, {-1, -2})`. The
+/// other axes keep their order. Any dtype. Throws if `from` and `to` have different lengths, and for an axis or
+/// position that is given twice. Gradient: dy with the axes moved back.
 tensor moveaxis(const tensor& x, const axes& from, const axes& to);
-/// Inserts several axes of size 1, at these positions of the result, without a copy. Any dtype. Throws for a position
-/// outside of the result or named twice, and for more than 8 axes. Gradient: dy in x's shape.
-tensor expand_dims(const tensor& x, std::span<const std::int64_t> places);
-inline tensor expand_dims(const tensor& x, std::initializer_list<std::int64_t> places) {
-  return expand_dims(x, std::span(places.begin(), places.size()));
+/// Inserts several axes of size 1, without a copy. `positions` are those of the new axes in the result. Any dtype.
+/// Throws for a position outside of the result or given twice, and for more than 8 axes. Gradient: dy in x's shape.
+tensor expand_dims(const tensor& x, std::span<const std::int64_t> positions);
+inline tensor expand_dims(const tensor& x, std::initializer_list<std::int64_t> positions) {
+  return expand_dims(x, std::span(positions.begin(), positions.size()));
 }
 
 /// A matrix with 1 on a diagonal and 0 elsewhere, square unless `columns` is given. A positive `offset` counts
@@ -45,11 +45,12 @@ tensor eye(std::int64_t rows, std::optional<std::int64_t> columns, std::initiali
            dtype type = dtype::float32) =
     KG_DELETED("the batch comes last: eye(rows, columns, 0, kg::dtype::float32, batch)");
 
-/// The order of a grid's axes: `xy` for images, where the first vector runs along the columns, `ij` for matrices.
+/// The order of a grid's axes, as in numpy.meshgrid. With `xy`, for images, the first vector varies along the columns;
+/// with `ij`, for matrices, along the rows.
 enum class indexing : std::uint8_t { xy, ij };
 /// The coordinates of a grid that vectors span, one tensor per vector. Vectors of 3 and 2 elements give two matrices of
-/// 2 rows and 3 columns, or with `indexing::ij` of 3 rows and 2 columns. Up to 8 vectors of rank 0 or 1 and any dtype.
-/// Gradient: dy summed over the grid.
+/// 2 rows and 3 columns, or with `indexing::ij` of 3 rows and 2 columns. A scalar counts as a vector of one element.
+/// Any dtype. Throws for other ranks and for more than 8 vectors. Gradient: dy summed over the grid.
 tensor_list meshgrid(std::span<const tensor> vectors, indexing order = indexing::xy);
 inline tensor_list meshgrid(std::initializer_list<tensor> vectors, indexing order = indexing::xy) {
   return meshgrid(std::span(vectors.begin(), vectors.size()), order);
@@ -57,11 +58,12 @@ inline tensor_list meshgrid(std::initializer_list<tensor> vectors, indexing orde
 
 /// x with two axes exchanged. Any dtype. Gradient: dy with the same axes exchanged.
 tensor swapaxes(const tensor& x, axis_index a, axis_index b);
-/// Moves the elements by `shift` positions along an axis; without an axis, x is flattened first and reshaped
+/// Moves the elements by `shift` positions along an axis. Without an axis, x is flattened first and reshaped
 /// afterwards. Elements that leave at one end come in at the other. Any dtype. Gradient: dy moved back.
 tensor roll(const tensor& x, std::int64_t shift, axis_index axis);
 tensor roll(const tensor& x, std::int64_t shift);
-/// Rolls along several axes, one shift for each. Throws if the numbers of shifts and axes differ.
+/// Moves the elements along several axes, by one shift for each axis. Throws if the numbers of shifts and axes differ.
+/// The rest is as for `roll` along one axis.
 tensor roll(const tensor& x, std::span<const std::int64_t> shifts, std::span<const std::int64_t> over);
 inline tensor roll(const tensor& x, std::initializer_list<std::int64_t> shifts,
                    std::initializer_list<std::int64_t> over) {
@@ -75,8 +77,9 @@ tensor repeat(const tensor& x, std::int64_t count);
 /// indices count from the back. Any dtype. Throws for indices out of range. Gradient: dy added up at the indices.
 tensor take(const tensor& x, const tensor& indices, axis_index axis);
 tensor take(const tensor& x, const tensor& indices);
-/// Each element minus the one before it along an axis, `order` times. Each time the axis gets one element shorter.
-/// Booleans are subtracted as int32. Throws for an order below 0 or above the axis' size. Differentiable.
+/// The differences between neighbors along an axis: each element minus the one before it. With an `order` above 1 this
+/// is repeated; each time the axis gets one element shorter. Booleans are subtracted as int32. Throws for a scalar, and
+/// for an order below 0 or above the axis' size. Differentiable.
 tensor diff(const tensor& x, std::int64_t order = 1, axis_index axis = -1);
 
 }  // namespace kerngrad

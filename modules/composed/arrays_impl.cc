@@ -79,13 +79,14 @@ std::vector<int> axes_in_order(const composed& call, const axes& given, int rank
 tensor moveaxis(const tensor& x, const axes& from, const axes& to) {
   constexpr composed call{"moveaxis"};
   call.given("x", x);
-  const std::vector<int> sources = axes_in_order(call, from, x.rank()), places = axes_in_order(call, to, x.rank());
-  if (sources.size() != places.size())
-    call.refuse(std::to_string(sources.size()) + " axes and " + std::to_string(places.size()) + " places",
+  const std::vector<int> sources = axes_in_order(call, from, x.rank());
+  const std::vector<int> destinations = axes_in_order(call, to, x.rank());
+  if (sources.size() != destinations.size())
+    call.refuse(std::to_string(sources.size()) + " axes and " + std::to_string(destinations.size()) + " places",
                 "a place for each axis");
   if (x.rank() == 0) return x;
   sizes_of perm(static_cast<std::size_t>(x.rank()), -1);
-  for (std::size_t i = 0; i < sources.size(); ++i) perm[static_cast<std::size_t>(places[i])] = sources[i];
+  for (std::size_t i = 0; i < sources.size(); ++i) perm[static_cast<std::size_t>(destinations[i])] = sources[i];
   int next = 0;
   for (std::int64_t& axis : perm) {
     if (axis >= 0) continue;
@@ -96,16 +97,16 @@ tensor moveaxis(const tensor& x, const axes& from, const axes& to) {
   return transpose(x, perm);
 }
 
-tensor expand_dims(const tensor& x, std::span<const std::int64_t> places) {
+tensor expand_dims(const tensor& x, std::span<const std::int64_t> positions) {
   constexpr composed call{"expand_dims"};
   call.given("x", x);
-  const std::size_t rank = static_cast<std::size_t>(x.rank()) + places.size();
+  const std::size_t rank = static_cast<std::size_t>(x.rank()) + positions.size();
   if (rank > static_cast<std::size_t>(max_rank))
-    call.refuse(std::to_string(places.size()) + " new axes of " + shaped("x", x), "at most 8 axes in all");
+    call.refuse(std::to_string(positions.size()) + " new axes of " + shaped("x", x), "at most 8 axes in all");
   sizes_of sizes(x.dims().begin(), x.dims().end());
-  std::vector<int> added = axes_in_order(call, places, static_cast<int>(rank));
+  std::vector<int> added = axes_in_order(call, positions, static_cast<int>(rank));
   std::sort(added.begin(), added.end());
-  for (const int place : added) sizes.insert(sizes.begin() + place, 1);
+  for (const int axis : added) sizes.insert(sizes.begin() + axis, 1);
   return reshape(x, shape(sizes));
 }
 
@@ -186,7 +187,7 @@ namespace {
 constexpr operand rolled_operands[] = {{"x", any_dtype}};
 constexpr attr_spec rolled_attributes[] = {{.name = "shifts",
                                             .kind = attr_kind::list,
-                                            .doc = "places that elements go on by, for each axis",
+                                            .doc = "positions that elements move by, for each axis",
                                             .required = true}};
 void infer_rolled(inference& call) { call.give(call.in[0].dims); }
 tensor rolled_back(const tensor& dy, std::span<const std::int64_t> shifts);

@@ -99,8 +99,8 @@ tensor losses_of_classes(const composed& call, const tensor& labels, const tenso
       call.refuse("label " + to_string(attr_value(label)), "classes from 0 to " + std::to_string(classes - 1),
                   "give rows that do not count weights of 0");
   const tensor logs = log_softmax(in_floats(logits));
-  const tensor places = cast(reshape(labels, {labels.size(), 1}), dtype::int32);
-  const tensor losses = neg(reshape(gather(reshape(logs, {labels.size(), classes}), places, 1, 1), labels.dims()));
+  const tensor indices = cast(reshape(labels, {labels.size(), 1}), dtype::int32);
+  const tensor losses = neg(reshape(gather(reshape(logs, {labels.size(), classes}), indices, 1, 1), labels.dims()));
   return smoothing > 0 ? losses * (1 - smoothing) - mean(logs, -1) * smoothing : losses;
 }
 

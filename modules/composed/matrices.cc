@@ -13,24 +13,26 @@ import :axes;
 export namespace kerngrad {
 
 /// The product of vectors and matrices, as numpy.dot of ranks 1 and 2. Two vectors give a scalar, a vector and a matrix
-/// a vector, two matrices a matrix. Dtypes as `matmul`. Throws if the inner sizes differ. Differentiable.
+/// give a vector, two matrices give a matrix. Dtypes are those of `matmul`. Throws for other ranks and if the inner
+/// sizes differ. Differentiable.
 tensor dot(const tensor& t1, const tensor& t2);
-/// The products of all pairs of elements of two vectors: [n, m]. Differentiable.
+/// The products of all pairs of elements of two vectors: [n] and [m] give [n, m]. Throws for other ranks.
+/// Differentiable.
 tensor outer_product(const tensor& v1, const tensor& v2);
-/// The products of all pairs of elements of two flattened tensors: [n, m]. Differentiable.
+/// The products of all pairs of elements of two tensors, which are flattened to [n] and [m]: [n, m]. Differentiable.
 tensor outer(const tensor& a, const tensor& b);
 /// The sum of the diagonal of each matrix in the last two axes. The result lacks these axes. Gradient: dy on the
-/// diagonal.
+/// diagonal, 0 elsewhere.
 tensor trace(const tensor& x);
 
-/// The kind of a norm: a number, `infinity`, or a name.
+/// The order of a norm: a number, `infinity`, or a name.
 class norm_order {
  public:
   template <class T>
     requires number<T>
   constexpr norm_order(T p) : p_(static_cast<double>(p)) {}
   constexpr norm_order(const char* name) : name_(name) {}
-  constexpr std::string_view name() const { return name_; }  ///< empty for a number
+  constexpr std::string_view name() const { return name_; }  ///< the name, empty for a number
   constexpr double number() const { return p_; }
 
  private:
@@ -55,12 +57,13 @@ class norm_order {
 /// for the largest or smallest of no elements. The gradient of a root at 0 is 0. Homogeneous of degree 1, but for the
 /// order 0.
 tensor norm(const tensor& x, norm_order order = "euclidean", const axes& over = all_axes, bool keep_dims = false);
-/// The root of the sum of squares over axes: `norm` of the order "euclidean". Homogeneous of degree 1.
+/// The root of the sum of squares over axes: `norm` of the order "euclidean". Squares stay in range for numbers of any
+/// size. Homogeneous of degree 1.
 tensor euclidean_norm(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
 
 /// The elements of a diagonal of the matrices on axes `rows` and `columns`. A positive `offset` counts diagonals above
 /// the main one, a negative one those below it. The result lacks the two axes; the diagonal is its last axis. Any
-/// dtype. Throws below rank 2 and for one axis twice. Gradient: dy on the diagonal.
+/// dtype. Throws below rank 2 and for one axis twice. Gradient: dy on the diagonal, 0 elsewhere.
 tensor diagonal(const tensor& x, std::int64_t offset = 0, axis_index rows = 0, axis_index columns = 1);
 /// Lower triangles: the matrices of the last two axes with 0 above a diagonal. `offset` counts as in `diagonal`. Any
 /// dtype but text. Gradient: the same part of dy.
@@ -69,14 +72,14 @@ tensor tril(const tensor& x, std::int64_t offset = 0);
 tensor triu(const tensor& x, std::int64_t offset = 0);
 
 /// Counts pairs of labels and predictions: int32 [classes, classes] with a row per label and a column per prediction.
-/// Both are lists of class indices of one length; floats are truncated. A pair with a number outside of [0, classes) is
-/// ignored. Throws for NaN and for complex numbers. No gradient.
+/// Both are vectors of class indices of one length; floats are truncated. A pair with a number outside of [0, classes)
+/// is ignored. Throws for NaN, for complex numbers, and unless there are 1 to 46340 classes. No gradient.
 tensor confusion_matrix(const tensor& labels, const tensor& predictions, std::int64_t classes);
 
 /// An orthonormal basis of the vectors' span, by the Gram-Schmidt process in their order. The vectors are the rows of a
 /// matrix, which gives a matrix, or a list, which gives a list. Floats of any size. Throws for vectors of different
-/// lengths, and for more vectors than they have elements. Linearly dependent vectors give NaN or noise. Differentiable.
-/// Homogeneous of degree 0.
+/// lengths, for more vectors than they have elements, and without vectors. Linearly dependent vectors give NaN or
+/// noise. Differentiable. Homogeneous of degree 0.
 tensor gram_schmidt(const tensor& xs);
 tensor_list gram_schmidt(std::span<const tensor> xs);
 inline tensor_list gram_schmidt(std::initializer_list<tensor> xs) {
@@ -88,8 +91,8 @@ struct qr_parts {
   tensor q, r;
 };
 /// The QR factors of each matrix [m, n] in the last two axes, by Householder reflections (Golub and Van Loan 2013,
-/// section 5.2): orthonormal columns in q, and 0 below the diagonal of r. With k = min(m, n), q is [m, k] and r [k, n],
-/// or with `full_matrices` [m, m] and [m, n]. Elements of r's diagonal may be negative: their signs keep the
+/// section 5.2). q has orthonormal columns, and r is 0 below its diagonal. With k = min(m, n), q is [m, k] and r [k,
+/// n], or with `full_matrices` [m, m] and [m, n]. Elements of r's diagonal may be negative: their signs keep the
 /// reflections stable. Floats of any size; rank 2 or more. Differentiable if the columns are independent and products
 /// of dy with x stay in range. Homogeneous: q of degree 0, r of degree 1.
 qr_parts qr(const tensor& x, bool full_matrices = false);

@@ -67,7 +67,7 @@ tensor outer_product(const tensor& v1, const tensor& v2) {
 
 namespace {
 
-// The diagonals of the last two axes' matrices, `offset` places above the main one.
+// The diagonals of the last two axes' matrices, `offset` columns right of the main one.
 tensor last_diagonal(const tensor& x, std::int64_t offset) {
   const std::int64_t rows = x.dims()[x.rank() - 2], columns = x.dims()[x.rank() - 1];
   const std::int64_t right = std::clamp<std::int64_t>(offset, 0, columns),
@@ -233,10 +233,10 @@ tensor confusion_matrix(const tensor& labels, const tensor& predictions, std::in
       call.refuse("NaN among " + std::string(name), "numbers of classes", "leave such elements out");
   const tensor row = cast(labels, dtype::int64), column = cast(predictions, dtype::int64);
   const auto counted = [&](const tensor& number) { return logical_and(number >= 0, number < classes); };
-  const tensor place = where(logical_and(counted(row), counted(column)), row * classes + column,
-                             tensor(std::int64_t{-1}));  // which no segment has
-  const std::int64_t places = kernels::product_of(classes, classes);
-  const tensor counts = segment_sum(ones(labels.dims(), dtype::int32), place, places);
+  const tensor cell = where(logical_and(counted(row), counted(column)), row * classes + column,
+                            tensor(std::int64_t{-1}));  // which no segment has
+  const std::int64_t cells = kernels::product_of(classes, classes);
+  const tensor counts = segment_sum(ones(labels.dims(), dtype::int32), cell, cells);
   return reshape(counts, {classes, classes});
 }
 

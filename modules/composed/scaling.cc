@@ -17,23 +17,24 @@ namespace kerngrad::detail {
 // groups keep the reduced axes, with size 1. A unit is a power of two for each group, and a constant: no gradient flows
 // through it. An undefined unit is 1 for all groups.
 
-/// Numbers in units: they are x * unit.
+/// Numbers that are divided by a unit: the numbers are x * unit.
 struct in_units {
   tensor x, unit;
 };
-/// x in units in which squares are in range. Groups that are in range have the unit 1, so that no group changes the
-/// bits of another.
+/// Divides x by units in which its squares are in range. Groups that are in range have the unit 1, so that no group
+/// changes the results of another.
 in_units in_square_units(const tensor& x, const axes& over);
-/// The same for sums of products with numbers up to 1: far fewer groups leave the unit 1.
+/// Divides x by units in which sums of its products with numbers up to 1 are in range. Far fewer groups need another
+/// unit than 1.
 in_units in_product_units(const tensor& x, const axes& over);
 /// True if squares, or folds of them, are in range, with epsilon added.
 bool square_in_range(const tensor& square, double epsilon = 0);
-/// y * unit.
+/// The product y * unit, or y for an undefined unit.
 tensor times_unit(const tensor& y, const tensor& unit);
 /// True if no element is infinite or NaN.
 bool all_finite(const tensor& x);
 
-/// Makes one number of the squares of a group: their sum over a divisor, or without one their mean.
+/// How the squares of a group become one number: their sum divided by a divisor, or without one their mean.
 struct square_fold {
   std::optional<double> divisor{};
   tensor operator()(const tensor& squares, const axes& over) const;
@@ -48,23 +49,23 @@ struct folded_squares {
 folded_squares squares_of(const tensor& x, const axes& over, const square_fold& fold, double epsilon = 0);
 /// The root of the fold, in units of 1. Its gradient at 0 is 0.
 tensor root_of(const folded_squares& squares);
-/// The numbers over the root of the sum of fold and epsilon.
+/// The numbers divided by the root of fold plus epsilon.
 tensor over_root(const folded_squares& squares, double epsilon);
 
 /// The means of groups, and the folds of the squared distances from them. The fold has an error of some units in its
-/// last place, also where a mean is many deviations from 0. `from_mean`, the distances in units, is undefined where
-/// they are x - mean.
+/// last place, even if a mean is many deviations from 0. `from_mean`, the distances in units, is undefined if they are
+/// x - mean.
 struct distances {
   tensor mean, from_mean, folded, unit;
-  tensor first_fold{};  ///< that of x - mean, whose gradient is right where the fold is infinite
-  /// True if x - mean and the fold are good as they are.
+  tensor first_fold{};  ///< fold of x - mean, whose gradient is correct where `folded` is infinite
+  /// True if x - mean and the fold need no other units.
   bool plain() const { return !from_mean.defined(); }
 };
 distances distances_of(const tensor& x, const axes& over, const square_fold& fold = {});
-/// The fold in units of 1: infinite where it leaves the range.
+/// The fold in units of 1; infinite if it overflows.
 tensor fold_of(const distances& from);
-/// The distances, and the fold of their squares in units in which it, or its sum with epsilon, is in range. The
-/// distances are undefined where they are x - mean.
+/// The distances, and the fold of their squares in units in which the fold, or its sum with epsilon, is in range. The
+/// distances are undefined if they are x - mean.
 folded_squares squares_of(const tensor& x, const distances& from, const axes& over, const square_fold& fold = {},
                           double epsilon = 0);
 

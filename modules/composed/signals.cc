@@ -11,11 +11,12 @@ import :tensor;
 export namespace kerngrad {
 
 /// A window a - b * cos(2 pi i / n) for i from 0 to length - 1. n is the length if that is even, else length - 1:
-/// windows of even length are periodic, others symmetric. A window of one element is a + b.
+/// windows of even length are periodic, others symmetric. A window of one element is a + b. Throws for a length below 0
+/// and for dtypes that are no floats.
 tensor cosine_window(std::int64_t length, double a, double b, dtype type = dtype::float32);
-/// Hann's window: cosine_window with 0.5 and 0.5.
+/// Hann's window: cosine_window with a = 0.5 and b = 0.5.
 tensor hann_window(std::int64_t length, dtype type = dtype::float32);
-/// Hamming's window: cosine_window with 0.54 and 0.46.
+/// Hamming's window: cosine_window with a = 0.54 and b = 0.46.
 tensor hamming_window(std::int64_t length, dtype type = dtype::float32);
 
 /// Options of frame. With `pad_end` the last frames reach beyond the signal, and `pad_value` fills them.
@@ -24,15 +25,16 @@ struct frame_options {
   double pad_value = 0;
 };
 /// Cuts a signal [..., n] into frames [..., count, length] that begin every `step` elements along the last axis.
-/// Without `pad_end` all frames lie inside the signal. Any dtype. Gradient: dy added up where frames overlap.
+/// Without `pad_end` all frames are inside the signal. Any dtype. Throws for a length or step below 1, and for a
+/// scalar. Gradient: dy added up where frames overlap.
 tensor frame(const tensor& signal, std::int64_t length, std::int64_t step, const frame_options& options = {});
 
 /// Adds up frames [..., count, length] that begin every `step` elements. The result is a signal [..., (count - 1) step
-/// + length], or one without elements if there are no frames. Any dtype with sums. Throws for a step below 1 and rank
+/// + length], or one without elements if there are no frames. Any dtype but text. Throws for a step below 1 and rank
 /// below 2. Differentiable.
 tensor overlap_add(const tensor& frames, std::int64_t step);
 
-/// The smallest power of two that is not below `value`, which is 1 or more.
+/// The smallest power of two that is not below `value`. Throws for a value below 1.
 std::int64_t enclosing_power_of_two(std::int64_t value);
 
 /// Options of stft and istft. Transforms have `fft_length` points, by default the smallest power of two that holds a
@@ -42,15 +44,15 @@ struct stft_options {
   std::optional<std::int64_t> fft_length{};
   tensor window{};
   bool centered = false;
-  std::optional<std::int64_t> length{};  ///< of istft: elements of the signal, which is cut or padded with zeros
+  std::optional<std::int64_t> length{};  ///< size of the result of istft, which is cut or padded with zeros
 };
-/// The short-time Fourier transform: the real FFT of each windowed frame. A signal [..., n] gives
-/// [..., frames, fft_length / 2 + 1]: complex64 for float32, complex128 for float64. Other dtypes throw, and so do
-/// windows of another size. Differentiable.
+/// The short-time Fourier transform: the real FFT of each windowed frame. A signal [..., n] gives [..., frames,
+/// fft_length / 2 + 1]: complex64 for float32, complex128 for float64. Throws for other dtypes and for windows of
+/// another size. Differentiable.
 tensor stft(const tensor& signal, std::int64_t frame_length, std::int64_t frame_step, const stft_options& options = {});
-/// The inverse of stft with the same options. Adds up windowed frames and divides by the sum of the squared windows. If
-/// that sum is below 1e-10, nothing is divided: the signal cannot be recovered there. Without `length` the signal ends
-/// with the last frame. With `centered` it is recovered up to rounding if the step is at most half a Hann window.
+/// The inverse of stft with the same options. Adds up windowed frames and divides by the sum of the squared windows.
+/// Elements for which that sum is below 1e-10 are not divided: they cannot be recovered. Without `length` the signal
+/// ends with the last frame. With `centered` it is recovered up to rounding if the step is at most half a Hann window.
 /// complex64 gives float32, complex128 float64. Throws for other dtypes, for bins that do not fit fft_length, and if
 /// fft_length is below the frame's length. Differentiable.
 tensor istft(const tensor& spectrum, std::int64_t frame_length, std::int64_t frame_step,

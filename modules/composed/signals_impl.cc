@@ -59,8 +59,8 @@ tensor frame(const tensor& signal, std::int64_t length, std::int64_t step, const
     whole = pad(signal, sides, options.pad_value);
   }
   const tensor first = arange(0, static_cast<double>(count), 1, dtype::int64) * step;
-  const tensor places = expand_dims(first, 1) + arange(0, static_cast<double>(length), 1, dtype::int64);
-  return gather(whole, places, -1);
+  const tensor indices = expand_dims(first, 1) + arange(0, static_cast<double>(length), 1, dtype::int64);
+  return gather(whole, indices, -1);
 }
 
 // Frames are cut into parts of `step` elements. Part j of frame i belongs to part i + j of the signal: rows of parts,

@@ -12,15 +12,15 @@ export namespace kerngrad {
 using kerngrad::bfloat16;        ///< an element of dtype::bfloat16: converts to and from C++ numbers, with rounding
 using kerngrad::complex128;      ///< an element of dtype::complex128: real, imag
 using kerngrad::complex64;       ///< an element of dtype::complex64: real, imag
-using kerngrad::dtype;           ///< float32, float64, int32, ...: the lines of KG_DTYPES in kernels/common/abi.h
-using kerngrad::dtype_constant;  ///< a dtype as a type: value, and element, the C++ type of its elements
-using kerngrad::dtype_count;     ///< how many dtypes there are
-using kerngrad::dtype_kind;      ///< boolean, integer, half, real, complex, text
+using kerngrad::dtype;           ///< element types: float32, float64, int32, ...; kernels/common/abi.h lists all
+using kerngrad::dtype_constant;  ///< a dtype as a type, with the members `value` and `element`, its C++ type
+using kerngrad::dtype_count;     ///< number of dtypes
+using kerngrad::dtype_kind;      ///< kinds of dtypes: boolean, integer, half, real, complex, text
 using kerngrad::float16;         ///< an element of dtype::float16: converts to and from C++ numbers, with rounding
 using kerngrad::max_rank;        ///< the largest rank of a shape: 8
 using kerngrad::text;            ///< an element of dtype::text: refers to its bytes, converts to std::string_view
-using kerngrad::visit;           ///< visit(type, f) calls f(dtype_constant<type>{})
-using kerngrad::visit_number;    ///< the same for a dtype that is known not to be text: f need not compile for it
+using kerngrad::visit;           ///< visit(type, f) returns f(dtype_constant<type>{})
+using kerngrad::visit_number;    ///< `visit` for a dtype that is known not to be text: f need not compile for text
 
 /// A string literal as a template argument: `call<"Conv2D">(...)`.
 template <std::size_t N>
@@ -50,7 +50,7 @@ class error : public std::runtime_error {
   std::string op_, got_, wanted_, advice_;
 };
 
-/// Throws `error`. Never returns.
+/// Throws an `error` with these parts of its message. `op` is the name of the function that fails. Never returns.
 [[noreturn]] void fail(std::string_view op, std::string_view got, std::string_view wanted,
                        std::string_view advice = {});
 
@@ -72,8 +72,9 @@ concept taken_for = requires(void (&take)(To), From&& from) { take(static_cast<F
 
 export namespace kerngrad {
 
-/// A C++ number as an operand. It takes the dtype of the tensor next to it. A fraction next to an integer tensor makes
-/// both float32, or the dtype in which the op computes integers.
+/// A C++ number as an operand: an integer, a floating-point number or a bool. It takes the dtype of the tensor next to
+/// it. A fraction, such as 0.5, next to an integer tensor makes both float32, or the dtype in which the op computes
+/// integers. Arithmetic with an integer tensor throws for a whole number that its dtype does not hold.
 template <class T>
 concept number = detail::integer_type<T> || detail::float_type<T>;
 
@@ -92,9 +93,9 @@ constexpr std::optional<dtype> dtype_named(std::string_view name) {
   return {};
 }
 
-/// Bytes of one element.
+/// Number of bytes of one element of the dtype.
 constexpr std::size_t size_of(dtype type) { return trait_of(type).size; }
-/// Kind of a dtype's elements.
+/// The kind of a dtype's elements: boolean, integer, half, real, complex or text.
 constexpr dtype_kind kind_of(dtype type) { return trait_of(type).kind; }
 /// Numbers per element: 2 for complex numbers, 1 for others.
 constexpr int parts_of(dtype type) { return kind_of(type) == dtype_kind::complex ? 2 : 1; }
@@ -156,7 +157,7 @@ struct dtype_set {
   constexpr bool operator==(const dtype_set&) const = default;
 };
 
-/// The set of one dtype.
+/// The set with this dtype alone.
 constexpr dtype_set only(dtype type) { return {static_cast<std::uint16_t>(1u << static_cast<int>(type))}; }
 
 }  // namespace kerngrad
@@ -205,14 +206,14 @@ inline constexpr dtype_set any_element = any_dtype | text_only;
 /// Dtypes that a gradient flows through: floats and complex numbers.
 inline constexpr dtype_set differentiable = detail::all_differentiable();
 
-/// The dtypes as in "float32, float64", for error messages and documents.
+/// The names of the dtypes in the set, as in "float32, float64", for error messages and documents.
 std::string to_string(dtype_set set);
 
-/// The common dtype of two operands. bool < uint8 < int32 < int64 < float16, bfloat16 < float32 < float64, and complex
-/// numbers absorb all; complex64 with float64 gives complex128. An integer with a float gives that float: int64 with
-/// float32 is float32. NumPy would widen to float64; other libraries with float32 defaults do the same as this one.
-/// float16 with bfloat16 gives float32, which holds both. Text and numbers have no common dtype: ops reject them
-/// together.
+/// Returns the common dtype of two operands: the later one in the order bool, uint8, int32, int64, float16 and
+/// bfloat16, float32, float64, complex64, complex128. There are two exceptions: complex64 with float64 gives
+/// complex128, and float16 with bfloat16 gives float32. An integer with a float gives that float: int64 with float32 is
+/// float32. NumPy would widen to float64; other libraries with float32 defaults do the same as this one. Text and
+/// numbers have no common dtype, so ops throw for them.
 constexpr dtype promote(dtype a, dtype b) {
   const int of_a = trait_of(a).order, of_b = trait_of(b).order;
   if (of_a == of_b && a != b) return dtype::float32;
@@ -237,7 +238,7 @@ export namespace kerngrad {
 // ---------------------------------------------------------------------------------------------------- shape
 
 /// Sizes of the axes of a tensor, outermost first; rank 0 is a scalar. The constructor throws for negative sizes, a
-/// rank above 8, and more elements than 62 bits count.
+/// rank above 8, and more than 2^58 elements.
 class shape {
  public:
   constexpr shape() = default;
@@ -300,7 +301,8 @@ constexpr void shape::assign(const std::int64_t* dims, std::size_t rank) {
   size_ = empty ? 0 : size;
 }
 
-/// The shape that two shapes broadcast to by NumPy's rules; empty if they do not.
+/// The shape that two shapes broadcast to by NumPy's rules; empty if they do not broadcast. Throws if that shape has
+/// more than 2^58 elements.
 constexpr std::optional<shape> broadcast(const shape& a, const shape& b) {
   const int rank = a.rank() > b.rank() ? a.rank() : b.rank();
   std::int64_t dims[max_rank]{};
@@ -321,7 +323,7 @@ constexpr bool is_within(const shape& dims, const shape& bound) {
   return true;
 }
 
-/// Properties of a tensor without its elements.
+/// The shape and the dtype of a tensor.
 struct signature {
   shape dims;
   dtype type = dtype::float32;
@@ -330,9 +332,9 @@ struct signature {
 
 // ---------------------------------------------------------------------------------------------------- attributes
 
-/// The kinds of values that an attribute takes.
+/// The kinds of attribute values. `absent` is the kind of an attribute that a call does not give.
 enum class attr_kind : std::uint8_t { absent, boolean, integer, number, dtype, text, list, numbers };
-/// Number of kinds.
+/// Number of kinds of attribute values, `absent` included.
 inline constexpr int attr_kind_count = 8;
 
 /// The name of a kind: "bool", "integer", ...
@@ -364,7 +366,8 @@ const void* items_of(const shared_items* items) noexcept;
 export namespace kerngrad {
 
 /// The value of an attribute: a bool, an integer, a number, a dtype, a short string, a list of integers or a list of
-/// numbers. Lists may have any length; copies share those of more than `near_items`.
+/// numbers. Lists may have any length; copies share those of more than `near_items`. A string of more than `max_text`
+/// bytes throws.
 class attr_value {
  public:
   static constexpr std::size_t near_items = 16;
@@ -484,7 +487,7 @@ class attr_value {
   payload payload_;
 };
 
-/// The value as in `7`, `"same"`, `[1, 2]`, for error messages.
+/// The value as in `7`, `"same"` or `[1, 2]`, for error messages.
 std::string to_string(const attr_value& value);
 
 }  // namespace kerngrad

@@ -15,7 +15,7 @@ import :engine;
 
 export namespace kerngrad {
 
-/// An attribute of a typed call. The kind `absent` means that only the call itself can tell the kind.
+/// An attribute of a typed call, as `attr` makes it. The kind `absent` means that it is only known at run time.
 template <fixed_string Name, attr_kind Kind = attr_kind::absent>
 struct named_attr {
   attr_value value;
@@ -134,7 +134,7 @@ consteval auto attr_text_of() {
 // Facts of a call's row, as the compiler knows them. A call that names the row when it runs, or a local reference to
 // it, would make every importer compile the table of all rows with the shape rules that it refers to.
 template <class Op, class T>
-inline constexpr std::size_t place_in_row = static_cast<std::size_t>(Op::row.attr_index(T::name));
+inline constexpr std::size_t index_in_row = static_cast<std::size_t>(Op::row.attr_index(T::name));
 template <class Op>
 inline constexpr std::size_t attr_count = Op::row.attrs.size();
 template <class Op>
@@ -144,9 +144,9 @@ inline constexpr std::size_t bare_count = bare_operands(Op::row);
 template <std::size_t Count, std::size_t Given>
 class call_attrs {
  public:
-  template <std::size_t Place>
+  template <std::size_t Index>
   inline void take(const attr_value& value) {
-    values_[Place] = value;
+    values_[Index] = value;
   }
   inline std::span<const attr_value> all() const { return values_; }
 
@@ -158,7 +158,7 @@ template <std::size_t Count, std::size_t Given>
   requires(Count == Given && Count < 2)
 class call_attrs<Count, Given> {
  public:
-  template <std::size_t Place>
+  template <std::size_t Index>
   inline void take(const attr_value& value) {
     value_ = &value;
   }
@@ -229,8 +229,8 @@ template <fixed_string>
 struct the_attributes_are {
   static constexpr bool as_given = false;
 };
-/// There are as many operands among the arguments as the op's row asks for. The last operand of an op that takes a list
-/// is one tensor or more, or a list of them.
+/// The arguments have as many operands as the op takes. If the last operand of the op is a list, it is given as one or
+/// more tensors, or as a list of tensors.
 template <class Op, class... Args>
 concept has_these_operands =
     detail::operand_count<Args...> >= detail::required_operands(Op::row) &&
@@ -239,8 +239,8 @@ concept has_these_operands =
                                           detail::operand_count<Args...> == static_cast<int>(Op::row.operands.size()))
          : !detail::any_list<Args...> && detail::operand_count<Args...> <= static_cast<int>(Op::row.operands.size()));
 
-/// Result of a typed call: a tensor, or an array with one tensor per result of the row, in its order: `auto [values,
-/// indices] = kg::call<"...">(x);`.
+/// Result of a typed call: a tensor, or an array of tensors if the op has several results. They have the order of the
+/// op's entry in docs/ops.md: `auto [values, indices] = kg::call<"TopK">(x, kg::attr<"k">(3));`.
 template <class Op>
 using call_result = detail::result_of_call<Op>::type;
 
@@ -299,7 +299,7 @@ inline call_result<Op> invoke(const op_entry& op, const Args&... args) {
     call_attrs<attr_count<Op>, (0 + ... + is_attr<Args>)> attrs;
     std::conditional_t<any_list<Args...>, std::vector<const tensor*>, work_pointers<sizeof...(Args)>> in;
     const auto place = [&]<class T>(const T& argument) {
-      if constexpr (is_attr<T>) attrs.template take<place_in_row<Op, T>>(argument.value);
+      if constexpr (is_attr<T>) attrs.template take<index_in_row<Op, T>>(argument.value);
       else if constexpr (list_argument<T>)
         for (const tensor& x : std::span<const tensor>(argument)) in.push_back(&x);
       else in.push_back(&argument);
@@ -315,7 +315,7 @@ tensor_list invoke_list(const op_entry& op, std::span<const tensor> operands, co
     std::vector<const tensor*> in;
     for (const tensor& x : operands) in.push_back(&x);
     attr_value attrs[attr_count<Op> + 1];
-    ((attrs[place_in_row<Op, Attrs>] = given.value), ...);
+    ((attrs[index_in_row<Op, Attrs>] = given.value), ...);
     return run_list(op, in, {attrs, attr_count<Op>});
   } else {
     return {};
@@ -326,9 +326,9 @@ tensor_list invoke_list(const op_entry& op, std::span<const tensor> operands, co
 
 export namespace kerngrad {
 
-/// Runs a built-in op. Returns its result, or an array if its row names several results. For an op whose number of
-/// results depends on shapes, it returns the first; use call_list. Throws `error` for shapes, dtypes or values that the
-/// row rejects. A list operand comes last, as several tensors or as a list of tensors.
+/// Runs a built-in op. Returns its result, or an array if the op has several results. For an op whose number of results
+/// depends on shapes, it returns the first; use call_list. A list operand comes last, as several tensors or as a list
+/// of tensors. Throws `error` for shapes, dtypes or values that the op rejects.
 template <fixed_string Op, class... Args>
   requires known_op<Op>
 inline call_result<known<Op>> call(const Args&... args) {
@@ -342,8 +342,8 @@ tensor call(const Args&...) {
   return {};
 }
 
-/// Runs a built-in op on a list of operands (Concat, Pack, AddN), or for all its results if their number depends on
-/// shapes and attributes (Unpack, SplitV).
+/// Runs a built-in op on a list of operands (Concat, Pack, AddN) and returns all its results. Use it also if their
+/// number depends on shapes and attributes (Unpack, SplitV). Throws as `call`.
 template <fixed_string Op, class... Attrs>
   requires known_op<Op>
 tensor_list call_list(std::span<const tensor> operands, const Attrs&... given) {

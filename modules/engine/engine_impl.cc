@@ -301,7 +301,7 @@ inline bool fits_direct_path(const buffer* b, dtype_set takes) {
   return b && takes.has(type_in(b->form)) && b->dims.size() < split_least;
 }
 // No tape has to know: nearly always there is none.
-inline bool off_tape(const tensor& x) { return tensor_access::place(x).tape == 0 || !concerns_a_tape(x); }
+inline bool off_tape(const tensor& x) { return tensor_access::position(x).tape == 0 || !concerns_a_tape(x); }
 
 // The numbers of a call as its kernel sees them; false where there is something to reject.
 inline bool are_numbers(const op_row& row, std::span<const attr_value> attrs, double* params) {
@@ -371,7 +371,7 @@ bool may_overwrite(const op_entry& op, const tensor& x, dtype made) {
   if (!from) return {};
   // Taken out of its handle, which may live on to the end of an expression; the caller donated it, so it may change.
   tensor y = std::move(const_cast<tensor&>(*from));
-  tensor_access::place(y) = {};
+  tensor_access::position(y) = {};
   return y;
 }
 
@@ -464,7 +464,7 @@ namespace {
 }  // namespace
 
 void run_into(tensor& y, const op_entry& op, const tensor& a, const tensor& b) {
-  if (tensor_access::place(a).tape | tensor_access::place(b).tape) [[unlikely]]
+  if (tensor_access::position(a).tape | tensor_access::position(b).tape) [[unlikely]]
     return run_near_tape(y, op, a, b);
   if (!run_directly(y, op, a, b)) [[unlikely]]
     return run_on_fast_path(y, op, a, b);

@@ -15,7 +15,8 @@ import :tensor;
 
 export namespace kerngrad {
 
-/// The values that a rule keeps from the forward pass: operands in the low bits, results from bit 8.
+/// The values of the forward pass that a gradient rule keeps, as bits: operand i is bit i, result k is bit 8 + k.
+/// Combine the constants of `keep`.
 struct kept {
   std::uint16_t bits = 0;
   constexpr bool operand(std::size_t i) const { return (bits >> i) & 1; }
@@ -27,9 +28,9 @@ struct kept {
 namespace keep {
 /// For `wrt`: the rule reads no value of the forward pass.
 inline constexpr kept nothing{};
-/// For `wrt`: the rule reads operand 0, 1, ...: `keep::in0 | keep::out0` reads an operand and a result.
+/// For `wrt`: the rule reads operand 0 to 4. `keep::in0 | keep::out0` reads an operand and a result.
 inline constexpr kept in0{1}, in1{2}, in2{4}, in3{8}, in4{16};
-/// For `wrt`: the rule reads result 0, 1, ...
+/// For `wrt`: the rule reads result 0 to 3.
 inline constexpr kept out0{1 << 8}, out1{1 << 9}, out2{1 << 10}, out3{1 << 11};
 /// For `wrt`: the rule reads all operands.
 inline constexpr kept all_in{0xff};
@@ -75,7 +76,7 @@ constexpr shape_effect effect_of(const op_row& row) {
 struct op_entry {
   const op_row* row = nullptr;
   launch_fn launch = nullptr;                               // the row's launcher
-  int id = -1;                                              // place in op_table; -1 for a user-defined op
+  int id = -1;                                              // index in op_table; -1 for a user-defined op
   std::array<const kernel_slot*, backend_count> kernels{};  // by dtype, per built-in backend
   const op_gradient* gradient = nullptr;                    // of a user-defined op; null: none, or see gradient_of
   std::array<dtype_set, backend_count> plain_cpp{};         // of `kernels`: those that are no SIMD code

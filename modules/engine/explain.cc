@@ -19,7 +19,7 @@ struct operand_signature {
   std::vector<signature> tensors;
 };
 
-/// Origin of a kernel.
+/// The origin of a kernel in an explanation.
 enum class kernel_origin : std::uint8_t {
   none,          ///< there is no kernel
   built_in,      ///< a table of the library's, or the one that the backend was registered with
@@ -29,7 +29,7 @@ enum class kernel_origin : std::uint8_t {
 /// The name of an origin: "none", "built-in", "user-defined", "registered".
 std::string_view name_of(kernel_origin origin);
 
-/// Origin of a gradient.
+/// The origin of the gradient of an op in an explanation.
 enum class gradient_origin : std::uint8_t {
   none,
   rule,          ///< the built-in op's rule in grads/
@@ -42,16 +42,16 @@ std::string_view name_of(gradient_origin origin);
 
 /// The part of a value that a recording of the call keeps, if all operands that can have a gradient are tracked.
 enum class keeping : std::uint8_t { nothing, shape, whole };
-/// The name as in "nothing", "shape", "whole".
+/// The name of a value of `keeping`: "nothing", "shape" or "whole".
 std::string_view name_of(keeping kept);
 
-/// A tensor that was given as an operand.
+/// A tensor that was given as an operand of an explained call.
 struct explained_tensor {
   signature given;
-  std::optional<dtype> cast{};  ///< what it would be cast to first
+  std::optional<dtype> cast{};  ///< the dtype that it would be cast to first
   keeping kept = keeping::nothing;
 };
-/// An operand: its description in the row, and the tensors that were given.
+/// An operand of an explained op: its entry in the op table, and the tensors that were given.
 struct explained_operand {
   std::string name;
   dtype_set types;
@@ -59,24 +59,25 @@ struct explained_operand {
   bool optional = false, list = false;
   std::vector<explained_tensor> given{};
   bool has_gradient = false;
-  std::string constant_because{};  ///< why it has none
+  std::string constant_because{};  ///< the reason why it has no gradient
 };
-/// An attribute with the value that the kernel would see. Absent if the op decides it, or if it is missing.
+/// An attribute of an explained op, with the value that the kernel would see. The value is absent if the op decides it,
+/// or if it is missing.
 struct explained_attribute {
   std::string name, doc;
   attr_kind kind = attr_kind::absent;
   attr_value value{};
   bool given = false, required = false;
 };
-/// A result.
+/// A result of an explained call.
 struct explained_result {
-  std::string name;  ///< as the row names it; empty for an only one
+  std::string name;  ///< as the op table names it; empty if there is one result
   signature made;
   bool at_most = false;              ///< the sizes are upper bounds: elements decide
-  std::optional<dtype> cast_from{};  ///< the dtype that the kernel gives it in, where it is then rounded to a half
+  std::optional<dtype> cast_from{};  ///< the dtype that the kernel computes, if it is then rounded to half precision
   keeping kept = keeping::nothing;
 };
-/// A backend's kernel for the op, and if it would run.
+/// A backend's kernel for the explained op, and if it would run.
 struct explained_kernel {
   std::string backend;
   int priority = 0;
@@ -88,7 +89,7 @@ struct explained_kernel {
   bool runs = false;
   std::string why_not{};
 };
-/// The kernel that would run.
+/// The kernel that the explained call would run.
 struct explained_run {
   std::string backend, kernel;
   kernel_origin origin = kernel_origin::none;
@@ -96,18 +97,18 @@ struct explained_run {
   /// `reference kernel, plain C++ (baseline)` with the reason.
   std::string code;
 };
-/// Origin of the gradient.
+/// The gradient of an explained op: its origin, and the memory that a recording would keep.
 struct explained_gradient {
   gradient_origin origin = gradient_origin::none;
   std::string where{};  ///< file and line of a registration
   std::string why_none{};
-  std::int64_t saved_bytes = 0;  ///< elements that a recording would hold on to
+  std::int64_t saved_bytes = 0;  ///< bytes of elements that a recording would keep
 };
 /// A SIMD target that this build contains.
 struct compiled_target {
   std::string name;
-  bool supported = false;  ///< by this CPU
-  bool active = false;     ///< kernels run on it now
+  bool supported = false;  ///< true if this CPU can run it
+  bool active = false;     ///< true if kernels run on it now
 };
 /// All SIMD targets of this build, best first.
 std::vector<compiled_target> compiled_simd_targets();
@@ -115,19 +116,19 @@ std::vector<compiled_target> compiled_simd_targets();
 /// A call as it would run now, on this thread.
 struct explanation {
   std::string op, doc{};
-  bool found = false;                  ///< some kernel or row has the name
-  bool known = false;                  ///< a row of the library's own table
-  std::optional<family> group{};       ///< of an op with a row
-  std::vector<std::string> similar{};  ///< names like an unknown one
+  bool found = false;                  ///< an op or a kernel has the name
+  bool known = false;                  ///< it is a built-in op
+  std::optional<family> group{};       ///< the op's family; empty for a registered kernel without one
+  std::vector<std::string> similar{};  ///< names that are near an unknown one
   bool of_call = false;                ///< arguments were given
-  std::string refusal{};               ///< the text of the error that the call would throw; empty: none
+  std::string refusal{};               ///< the message of the error that the call would throw, or empty
   std::vector<explained_operand> operands{};
   std::vector<explained_attribute> attributes{};
   std::optional<dtype> compute{};           ///< the dtype that the kernel is chosen by
-  std::vector<explained_result> results{};  ///< unknown before the run for kernels without a row
+  std::vector<explained_result> results{};  ///< empty for a registered kernel whose name no op has
   std::string decided_by{};                 ///< the operand whose elements decide their shapes, where none were given
   bool shares_elements = false;             ///< no kernel runs: the result is its operand with another shape
-  std::vector<explained_kernel> candidates{};  ///< by priority; of one backend, the one that goes first
+  std::vector<explained_kernel> candidates{};  ///< one per backend, by priority
   std::optional<explained_run> runs{};
   explained_gradient gradient{};
   std::vector<compiled_target> targets{};
@@ -146,7 +147,7 @@ explanation explain(std::string_view op, std::span<const operand_signature> oper
 /// Explains the op without arguments.
 explanation explain(std::string_view op);
 
-/// The explanation as a page of plain text.
+/// Returns the explanation as a page of plain text.
 std::string to_string(const explanation& told);
 /// Writes the explanation as a page of plain text.
 std::ostream& operator<<(std::ostream& out, const explanation& told);

@@ -33,7 +33,7 @@ constexpr std::string_view refused = "the call is refused";
 
 // ------------------------------------------------------------------------------------------ kernels
 
-std::string place_text(const std::string& where) { return where.empty() ? "" : " at " + where; }
+std::string location_text(const std::string& where) { return where.empty() ? "" : " at " + where; }
 
 // Current meaning of a name, held after the snapshot is released.
 std::optional<name_record> record_of(std::string_view name) {
@@ -147,7 +147,7 @@ std::string why_not(const explained_kernel& k, const explained_kernel* chosen, c
   if (k.origin == kernel_origin::none) return "no kernel";
   const bool fitting = fits(k, wanted);
   if (k.active && chosen && chosen->active && fitting)
-    return "replaced by the kernel registered" + place_text(chosen->where) + ", for calls by name";
+    return "replaced by the kernel registered" + location_text(chosen->where) + ", for calls by name";
   if (!fitting && wanted.compute) return "no kernel for " + std::string(name_of(*wanted.compute));
   if (chosen && chosen->active) return "backend " + on.name + " is active";
   if (active_fallback() == fallback::refuse)

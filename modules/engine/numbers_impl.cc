@@ -60,11 +60,11 @@ tensor scalar_of(std::int64_t value, dtype type) { return scalar_of(number_of(va
 }
 
 // Position of a number that an integer dtype does not hold.
-struct place_among_integers {
+struct position_among_integers {
   bool below = false;    // of the least, which is then `floor`
   std::int64_t floor{};  // else the largest integer of the dtype that is less
 };
-place_among_integers place_of(const plain_number& n, dtype type) {
+position_among_integers position_of(const plain_number& n, dtype type) {
   const auto [least, most] = range_of(type);
   if (n.is_integer) return {n.integer < least, n.integer < least ? least : most};
   const double floor = std::floor(n.value);
@@ -91,7 +91,7 @@ tensor compared(const op_entry& op, const tensor& x, const plain_number& n, numb
   if (op.id == op_id<"Equal"> || std::isnan(n.value)) return never();
   const bool written_less = op.id == op_id<"Less"> || op.id == op_id<"LessEqual">;
   const bool less = written_less == (side == number_is::right);
-  const auto [below, floor] = place_of(n, type);
+  const auto [below, floor] = position_of(n, type);
   if (below) return less ? never() : always();
   return less ? run.operator()<"LessEqual">(floor) : run.operator()<"Greater">(floor);
 }
@@ -134,7 +134,7 @@ tensor run_beside(const op_entry& op, const tensor& x, const plain_number& n, nu
   // Whatever the number is, an op that does not take the tensor says so.
   if (!row.operands[side == number_is::right ? 0 : 1].types.has(like)) return run_on(op, x, scalar_of(0, type), side);
   if (compares(row)) return compared(op, x, n, side);
-  const auto [below, nearest] = place_of(n, type);
+  const auto [below, nearest] = position_of(n, type);
   if (bounds(row) && below == (row.name == "Maximum")) return run_on(op, x, scalar_of(nearest, type), side);
   refuse_number(row.name, n, like);
 }

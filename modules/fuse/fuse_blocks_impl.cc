@@ -51,7 +51,7 @@ void fused_plan::run(std::span<tensor> out) {
     const unrecorded pause;
     tensor y = whole_value(i);
     out[k] = y.dims() == *full_ ? std::move(y) : broadcast_to(y, *full_);
-    tensor_access::place(out[k]) = {};
+    tensor_access::position(out[k]) = {};
   }
 }
 
@@ -155,12 +155,12 @@ void fused_plan::run_blocks(std::int64_t first, std::int64_t end, std::byte* scr
 
 // ------------------------------------------------------------------------------------------ a step on a block
 
-std::byte* fused_plan::address(const block_place& p, const block_range& block) const {
+std::byte* fused_plan::address(const block_location& p, const block_range& block) const {
   switch (p.is) {
-    case block_place::kind::array: return p.base + block.offset * p.size;
-    case block_place::kind::buffer: return block.scratch + p.offset * static_cast<std::size_t>(block_) * element_;
-    case block_place::kind::single: return p.base;
-    case block_place::kind::strided: return const_cast<std::byte*>(block.strided[p.leaf]);
+    case block_location::kind::array: return p.base + block.offset * p.size;
+    case block_location::kind::buffer: return block.scratch + p.offset * static_cast<std::size_t>(block_) * element_;
+    case block_location::kind::single: return p.base;
+    case block_location::kind::strided: return const_cast<std::byte*>(block.strided[p.leaf]);
   }
   return nullptr;
 }
@@ -190,17 +190,17 @@ void fused_plan::run_step(const block_step& s, const block_range& block) const {
 void fused_plan::run_broadcast(const block_step& s, const void* const* in, void* out, const block_range& block) const {
   kernels::broadcast_geometry g;  // as much of it is set as is read
   bool flat = true;
-  for (std::size_t k = 0; k < s.operands; ++k) flat = flat && s.in[k].is != block_place::kind::strided;
+  for (std::size_t k = 0; k < s.operands; ++k) flat = flat && s.in[k].is != block_location::kind::strided;
   g.rank = flat ? 1 : rank_ - axis_;
   g.dims[0] = flat ? block.n : block.rows;
   for (int i = 1; i < g.rank; ++i) g.dims[i] = axes_[static_cast<std::size_t>(axis_ + i)];
   for (std::size_t k = 0; k < s.operands; ++k) {
-    const block_place& p = s.in[k];
+    const block_location& p = s.in[k];
     std::int64_t dense = 1;
     for (int i = g.rank - 1; i >= 0; --i) {
-      if (p.is == block_place::kind::strided)
+      if (p.is == block_location::kind::strided)
         g.strides[k][i] = leaves_[p.leaf].strides[static_cast<std::size_t>(axis_ + i)];
-      else g.strides[k][i] = p.is == block_place::kind::single ? 0 : dense;
+      else g.strides[k][i] = p.is == block_location::kind::single ? 0 : dense;
       dense *= g.dims[i];
     }
   }
@@ -211,20 +211,20 @@ void fused_plan::run_broadcast(const block_step& s, const void* const* in, void*
 // At one go where every operand is an array or one value in the whole block, else row by row.
 void fused_plan::run_chain(const block_step& s, const block_range& block) const {
   const std::size_t last = static_cast<std::size_t>(rank_ - 1);
-  const std::span<const block_place> operands(s.in, s.operands);
-  const bool flat =
-      axis_ == rank_ - 1 || std::ranges::find(operands, block_place::kind::strided, &block_place::is) == operands.end();
+  const std::span<const block_location> operands(s.in, s.operands);
+  const bool flat = axis_ == rank_ - 1 ||
+                    std::ranges::find(operands, block_location::kind::strided, &block_location::is) == operands.end();
   const std::int64_t length = flat ? block.n : axes_[last];
   kernels::chain_geometry g{static_cast<std::size_t>(length), {}, s.past_caches, {}, s.keeps_tail};
   for (std::size_t k = 0; k < s.operands; ++k) {
-    const block_place& p = s.in[k];
-    g.moves[k] =
-        p.is == block_place::kind::strided ? leaves_[p.leaf].strides[last] != 0 : p.is != block_place::kind::single;
+    const block_location& p = s.in[k];
+    g.moves[k] = p.is == block_location::kind::strided ? leaves_[p.leaf].strides[last] != 0
+                                                       : p.is != block_location::kind::single;
   }
   // How far into an operand a row of the block begins, in elements.
-  const auto start_of = [&](const block_place& p, std::int64_t row) {
-    if (p.is == block_place::kind::single || flat) return std::int64_t{0};
-    if (p.is != block_place::kind::strided) return row * length;
+  const auto start_of = [&](const block_location& p, std::int64_t row) {
+    if (p.is == block_location::kind::single || flat) return std::int64_t{0};
+    if (p.is != block_location::kind::strided) return row * length;
     std::int64_t at = 0;
     for (int i = rank_ - 2; i >= axis_; --i) {
       const std::size_t k = static_cast<std::size_t>(i);

@@ -18,7 +18,7 @@ namespace kerngrad::detail {
 
 /// Role of a step as the end of a chain.
 struct step_chain {
-  std::int8_t kernel = -1;   // its place in chain_shapes; -1: the step is computed alone
+  std::int8_t kernel = -1;   // its index in chain_shapes; -1: the step is computed alone
   bool read_again = false;   // another step reads what this one gives
   std::int16_t within = -1;  // a later step, whose chain computes this one as well
   std::int16_t tail = -1;    // a Sigmoid whose tail stands in place of its value, which the chain writes or reads
@@ -42,13 +42,13 @@ constexpr bool is_step(const fused_step& step) {
   return step.kind == step_kind::op && step.row == &row_of<op_id<Op>>;
 }
 
-/// The step of a chain that a step of the program can be, when the value so far is operand `place`; none for others.
-constexpr kernels::chain_step chain_step_of(const fused_step& step, std::size_t place) {
+/// The step of a chain that a step of the program can be, with the value so far as operand `operand`; none for others.
+constexpr kernels::chain_step chain_step_of(const fused_step& step, std::size_t operand) {
   using kernels::chain_step;
   if (step.kind != step_kind::op) return chain_step::none;
   if (step.row == &row_of<op_id<"Add">>) return chain_step::plus;
   if (step.row == &row_of<op_id<"Multiply">>) return chain_step::times;
-  if (step.row == &row_of<op_id<"Sub">>) return place == 0 ? chain_step::minus : chain_step::from;
+  if (step.row == &row_of<op_id<"Sub">>) return operand == 0 ? chain_step::minus : chain_step::from;
   return chain_step::none;
 }
 
@@ -65,11 +65,11 @@ constexpr std::size_t chain_number(kernels::chain_head head, const kernels::chai
 }
 inline constexpr auto chain_kernels_by_number = [] {
   using enum kernels::chain_step;
-  std::array<std::int8_t, chain_number(kernels::chain_head::SwishGrad, {from, from, from}) + 1> places{};
-  for (std::int8_t& place : places) place = -1;
+  std::array<std::int8_t, chain_number(kernels::chain_head::SwishGrad, {from, from, from}) + 1> numbers{};
+  for (std::int8_t& kernel : numbers) kernel = -1;
   for (std::size_t i = 0; i < std::size(kernels::chain_shapes); ++i)
-    places[chain_number(kernels::chain_shapes[i].head, kernels::chain_shapes[i].steps)] = static_cast<std::int8_t>(i);
-  return places;
+    numbers[chain_number(kernels::chain_shapes[i].head, kernels::chain_shapes[i].steps)] = static_cast<std::int8_t>(i);
+  return numbers;
 }();
 constexpr int chain_kernel_of(kernels::chain_head head, const chain_steps& steps) {
   return chain_kernels_by_number[chain_number(head, {steps[0], steps[1], steps[2]})];
@@ -171,10 +171,10 @@ class chain_finder {
     if (alone(inside, length - 1))
       consider(kernels::chain_head::none, with_first(chain_step_of(step, 0), so_far),
                {step.in[0], step.in[1], later[0], later[1]}, length);
-    for (std::size_t place = 0; place < 2; ++place) {
-      const std::int16_t inner = step.in[place], other = step.in[1 - place];
+    for (std::size_t operand = 0; operand < 2; ++operand) {
+      const std::int16_t inner = step.in[operand], other = step.in[1 - operand];
       if (steps_[static_cast<std::size_t>(inner)].kind != step_kind::op) continue;
-      const chain_steps longer = with_first(chain_step_of(step, place), so_far);
+      const chain_steps longer = with_first(chain_step_of(step, operand), so_far);
       const later_operands all{other, later[0], later[1]};
       inside[static_cast<std::size_t>(length - 1)] = inner;
       const found_head head = heads_.at(inner);

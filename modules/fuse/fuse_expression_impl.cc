@@ -81,7 +81,7 @@ std::vector<symbol> operand_steps(step_list& list, int operands) {
     fail("kg::fuse", std::to_string(operands) + " operands", "1 to " + std::to_string(most_operands));
   std::vector<symbol> all;
   for (int i = 0; i < operands; ++i)
-    all.push_back({&list, list.add({.kind = step_kind::operand, .place = static_cast<std::int8_t>(i)})});
+    all.push_back({&list, list.add({.kind = step_kind::operand, .operand = static_cast<std::int8_t>(i)})});
   return all;
 }
 

@@ -32,7 +32,7 @@ class single_steps {
   single_steps(const fused_program& p, std::span<const tensor* const> in) : p_(p), values_(p.steps.size()) {
     for (std::size_t i = 0; i < values_.size(); ++i) {
       const fused_step& s = p_.steps[i];
-      if (s.kind == step_kind::operand) values_[i] = *in[static_cast<std::size_t>(s.place)];
+      if (s.kind == step_kind::operand) values_[i] = *in[static_cast<std::size_t>(s.operand)];
       else if (s.kind == step_kind::constant)
         values_[i] = s.numbers[0] == 0 ? zeros_like(value(s.in[0])) : ones_like(value(s.in[0]));
       else if (s.kind == step_kind::op) values_[i] = run(s);

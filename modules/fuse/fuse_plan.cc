@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call of a fused program, known inside the library only: the program's steps with dtypes, kernels and places of
+// One call of a fused program, known inside the library only: the program's steps with dtypes, kernels and locations of
 // the call's operands, and the walk over the blocks.
 module;
 #include "kernels/common/abi.h"
@@ -27,7 +27,7 @@ tensor run_following_rules(const fused_parts& parts, std::span<const tensor* con
 bool tracked(std::span<const tensor* const> in);
 
 /// Location of an operand or a result of a step while a block is computed.
-struct block_place {
+struct block_location {
   enum class kind : std::uint8_t {
     array,    // of all elements: a block is a stretch of it
     buffer,   // of one block
@@ -50,11 +50,11 @@ struct block_step {
   std::uint8_t operands;
   dtype to;
   const kernel_slot* kernel;
-  block_place in[kernels::most_chain_operands], out;
+  block_location in[kernels::most_chain_operands], out;
   std::array<double, 2> numbers;
   // A chain's kernel, and the locations of the values in between.
   kernels::run_fn run;
-  std::array<block_place, kernels::most_kept_values> kept;
+  std::array<block_location, kernels::most_kept_values> kept;
   std::uint8_t keeps;  // bit k: there is kept[k]
   bool keeps_tail;
   bool past_caches;
@@ -102,7 +102,7 @@ class fused_plan {
   fused_plan(const fused_plan&) = delete;
   fused_plan& operator=(const fused_plan&) = delete;
 
-  /// Chooses kernels and places. False: the steps have to run one by one, which also says what is wrong with them.
+  /// Chooses kernels and locations. False: the steps have to run one by one, which also says what is wrong with them.
   bool make();
   /// All value operands of all steps have one floating dtype, and so have the results.
   bool has_one_floating_dtype() const { return one_floating_; }
@@ -131,15 +131,15 @@ class fused_plan {
   bool can_take_chain(std::size_t i) const;
   bool takes_chain(std::size_t i) const;
   void plan_chain(std::size_t i);
-  block_place place_of_result(std::size_t i) const;
-  block_place place_of(std::size_t i, dtype wanted, int cast_buffer);
-  block_place single(std::size_t i, dtype wanted);
+  block_location location_of_result(std::size_t i) const;
+  block_location location_of(std::size_t i, dtype wanted, int cast_buffer);
+  block_location single(std::size_t i, dtype wanted);
   void give_results(std::span<tensor> out);
   void plan_walk();
   void merge_axes();
   void run_all(std::size_t scratch_bytes) const;
   void run_blocks(std::int64_t first, std::int64_t end, std::byte* scratch) const;
-  std::byte* address(const block_place& p, const block_range& block) const;
+  std::byte* address(const block_location& p, const block_range& block) const;
   void run_step(const block_step& s, const block_range& block) const;
   void run_broadcast(const block_step& s, const void* const* in, void* out, const block_range& block) const;
   void run_chain(const block_step& s, const block_range& block) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preparing a call of a fused program: dtypes and shapes of the steps by their rows, kernels, places of operands.
+// Preparing a call of a fused program: dtypes and shapes of the steps by their rows, kernels, locations of operands.
 module;
 #include <algorithm>
 #include <vector>
@@ -49,7 +49,7 @@ std::size_t fused_plan::resolved(std::int16_t i) const {
 }
 
 const tensor* fused_plan::tensor_at(std::size_t i) const {
-  if (step(i).kind == step_kind::operand) return in_[static_cast<std::size_t>(step(i).place)];
+  if (step(i).kind == step_kind::operand) return in_[static_cast<std::size_t>(step(i).operand)];
   return !whole_.empty() && whole_[i].defined() ? &whole_[i] : nullptr;
 }
 
@@ -84,7 +84,7 @@ bool fused_plan::infer() {
     const fused_step& s = step(i);
     value& v = values_[i];
     if (s.kind == step_kind::operand) {
-      const tensor& x = *in_[static_cast<std::size_t>(s.place)];
+      const tensor& x = *in_[static_cast<std::size_t>(s.operand)];
       v.type = x.type(), v.dims = &x.dims();
     } else if (s.kind == step_kind::op) {
       if ((v.used || static_cast<int>(i) == program_.shape_step) && (!infer_op(i) || !infer_dims(i, uniform)))
@@ -175,9 +175,9 @@ tensor fused_plan::whole_value(std::size_t i) const {
   return step(i).kind == step_kind::literal ? number : broadcast_to(number, *values_[i].dims);
 }
 
-// ------------------------------------------------------------------------------------------ places
+// ------------------------------------------------------------------------------------------ locations
 
-block_place fused_plan::single(std::size_t i, dtype wanted) {
+block_location fused_plan::single(std::size_t i, dtype wanted) {
   const fused_step& s = step(i);
   std::byte* at = reinterpret_cast<std::byte*>(&singles_[next_single_++]);
   const dtype own = values_[i].type;
@@ -191,16 +191,16 @@ block_place fused_plan::single(std::size_t i, dtype wanted) {
     const tensor number = cast(literal_tensor(s, own), wanted);
     std::memcpy(at, number.address(), size_of(wanted));
   }
-  block_place p{block_place::kind::single, static_cast<std::uint8_t>(size_of(wanted)), 0, {at}};
+  block_location p{block_location::kind::single, static_cast<std::uint8_t>(size_of(wanted)), 0, {at}};
   return p;
 }
 
-// The place of a value as an operand of dtype `wanted`; where a dense one has another dtype, a step that casts a block
-// of it goes first.
-block_place fused_plan::place_of(std::size_t i, dtype wanted, int cast_buffer) {
+// The location of a value as an operand of dtype `wanted`. A step that casts a block of it goes first if the value is
+// dense and has another dtype.
+block_location fused_plan::location_of(std::size_t i, dtype wanted, int cast_buffer) {
   const fused_step& s = step(i);
   const value& v = values_[i];
-  block_place p{block_place::kind::array, static_cast<std::uint8_t>(size_of(v.type)), 0, {nullptr}};
+  block_location p{block_location::kind::array, static_cast<std::uint8_t>(size_of(v.type)), 0, {nullptr}};
   if (s.kind == step_kind::literal || s.kind == step_kind::constant) return single(i, wanted);
   const tensor* x = tensor_at(i);
   if (x && !v.dense) {
@@ -211,8 +211,8 @@ block_place fused_plan::place_of(std::size_t i, dtype wanted, int cast_buffer) {
     }
     p.size = static_cast<std::uint8_t>(size_of(wanted));
     p.base = host_data(tensor_access::buffer(*x));
-    p.is = x->size() == 1 ? block_place::kind::single : block_place::kind::strided;
-    if (p.is == block_place::kind::strided) {
+    p.is = x->size() == 1 ? block_location::kind::single : block_location::kind::strided;
+    if (p.is == block_location::kind::strided) {
       p.leaf = static_cast<std::uint16_t>(leaves_.size());
       leaves_.push_back({p.base, v.dims, p.size, {}});
     }
@@ -221,7 +221,7 @@ block_place fused_plan::place_of(std::size_t i, dtype wanted, int cast_buffer) {
   if (x || v.result) {
     p.base = x ? host_data(tensor_access::buffer(*x)) : v.result;
   } else {
-    p.is = block_place::kind::buffer;
+    p.is = block_location::kind::buffer;
     p.offset = static_cast<std::size_t>(s.buffer);
   }
   if (v.type == wanted) return p;
@@ -232,7 +232,7 @@ block_place fused_plan::place_of(std::size_t i, dtype wanted, int cast_buffer) {
   to.operands = 1;
   to.kernel = &kernel_of<"Cast">(backend::simd, v.type);
   to.in[0] = p;
-  to.out.is = block_place::kind::buffer;
+  to.out.is = block_location::kind::buffer;
   to.out.size = static_cast<std::uint8_t>(size_of(wanted));
   to.out.offset = static_cast<std::size_t>(program_.buffers + cast_buffer);
   return to.out;
@@ -256,8 +256,8 @@ void fused_plan::plan_op(std::size_t i) {
   for (std::size_t k = 0; k < row.operands.size(); ++k) {
     const std::size_t at = resolved(s.in[k]);
     const dtype wanted = row.operands[k].part == role::value ? compute : values_[at].type;
-    all.in[k] = place_of(at, wanted, static_cast<int>(k));
-    dense = dense && (all.in[k].is == block_place::kind::array || all.in[k].is == block_place::kind::buffer);
+    all.in[k] = location_of(at, wanted, static_cast<int>(k));
+    dense = dense && (all.in[k].is == block_location::kind::array || all.in[k].is == block_location::kind::buffer);
   }
   all.kernel = &s.op->kernel(static_cast<int>(backend::simd), compute);
   all.numbers = s.numbers;
@@ -271,27 +271,27 @@ void fused_plan::plan_op(std::size_t i) {
   // Kernels that know no strides get single values as arrays.
   if (!dense && all.how != form::broadcast)
     for (std::size_t k = 0; k < row.operands.size(); ++k) {
-      if (all.in[k].is != block_place::kind::single) continue;
+      if (all.in[k].is != block_location::kind::single) continue;
       extra_buffers_ = true;
       block_step& fill = ready_.add();
       fill.how = form::fill;
       fill.operands = 1;
       fill.kernel = &kernel_of<"Fill">(backend::simd, compute);
       fill.in[0] = all.in[k];
-      fill.out.is = block_place::kind::buffer;
+      fill.out.is = block_location::kind::buffer;
       fill.out.size = all.in[k].size;
       fill.out.offset = static_cast<std::size_t>(program_.buffers) + k;
       all.in[k] = fill.out;
     }
-  all.out = place_of_result(i);
+  all.out = location_of_result(i);
   ready_.add() = all;
 }
 
-block_place fused_plan::place_of_result(std::size_t i) const {
+block_location fused_plan::location_of_result(std::size_t i) const {
   const value& v = values_[i];
-  block_place p{block_place::kind::array, static_cast<std::uint8_t>(size_of(v.type)), 0, {v.result}};
+  block_location p{block_location::kind::array, static_cast<std::uint8_t>(size_of(v.type)), 0, {v.result}};
   if (v.result) return p;
-  p.is = block_place::kind::buffer;
+  p.is = block_location::kind::buffer;
   p.offset = static_cast<std::size_t>(step(i).buffer);
   return p;
 }
@@ -327,17 +327,17 @@ void fused_plan::plan_chain(std::size_t i) {
   all.how = block_step::form::chain;
   all.operands = 0;
   for (std::int16_t k : chain.in)
-    if (k >= 0) all.in[all.operands++] = place_of(resolved(k), type, 0);
+    if (k >= 0) all.in[all.operands++] = location_of(resolved(k), type, 0);
   all.keeps = 0;
   for (std::size_t k = 0; k < chain.kept.size(); ++k) {
     if (chain.kept[k] < 0) continue;
-    all.kept[k] = place_of_result(static_cast<std::size_t>(chain.kept[k]));
+    all.kept[k] = location_of_result(static_cast<std::size_t>(chain.kept[k]));
     all.keeps |= static_cast<std::uint8_t>(1u << k);
   }
   all.keeps_tail = chain.tail >= 0;
   const kernels::chain_kernels& kernel = kernels::chain_simd[chain.kernel];
   all.run = type == dtype::float32 ? kernel.float32 : kernel.float64;
-  all.out = place_of_result(i);
+  all.out = location_of_result(i);
   const std::size_t bytes = static_cast<std::size_t>(full_->size()) * size_of(type);
   all.past_caches =
       values_[i].result && !chain.read_again && bytes >= kernels::stream_least.load(std::memory_order_relaxed);

@@ -76,7 +76,7 @@ struct program_builder {
 template <class F, std::size_t... I>
 constexpr auto read_expression(step_list& list, std::index_sequence<I...>) {
   const auto operand = [&](std::size_t i) {
-    return symbol{&list, list.add({.kind = step_kind::operand, .place = static_cast<std::int8_t>(i)})};
+    return symbol{&list, list.add({.kind = step_kind::operand, .operand = static_cast<std::int8_t>(i)})};
   };
   return F{}(operand(I)...);
 }
@@ -188,7 +188,7 @@ constexpr program_builder program_of_steps(step_list list, symbol root, const fu
     symbol seed;
     const bool of_mean = p.tail.op == &known_entry<op_id<"Mean">>();
     if (what == fused_kind::gradient || of_mean)
-      seed = {&list, list.add({.kind = step_kind::operand, .place = static_cast<std::int8_t>(operands)})};
+      seed = {&list, list.add({.kind = step_kind::operand, .operand = static_cast<std::int8_t>(operands)})};
     else seed = constant_step(1, root);
     if (what == fused_kind::gradient) p.shape_step = seed.at;
     std::vector<symbol> grads = repeated(operands, symbol());

@@ -120,7 +120,7 @@ constexpr bool differentiate(symbol root, symbol seed, std::span<symbol> grads) 
   for (std::size_t i = end; i-- > 0;) {
     const fused_step step = list.steps[i];  // a copy: the rules append to the list
     if (adjoint[i].at < 0 || !flows[i]) continue;
-    if (step.kind == step_kind::operand) grads[static_cast<std::size_t>(step.place)] = adjoint[i];
+    if (step.kind == step_kind::operand) grads[static_cast<std::size_t>(step.operand)] = adjoint[i];
     if (step.kind != step_kind::op) continue;
     const symbolic_gradient& rules = rules_of_step(step);
     whole = whole && rules.exists;

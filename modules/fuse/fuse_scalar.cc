@@ -41,7 +41,7 @@ inline void run_scalar(std::span<const T> xs, T* values, std::index_sequence<I..
   const auto one = [&]<std::size_t At>() {
     constexpr const fused_step& step = Program::whole.steps[At];
     if constexpr (step.kind == step_kind::operand) {
-      values[At] = xs[static_cast<std::size_t>(step.place)];
+      values[At] = xs[static_cast<std::size_t>(step.operand)];
     } else if constexpr (step.kind != step_kind::op) {
       values[At] = static_cast<T>(step.numbers[0]);
     } else {

@@ -44,7 +44,7 @@ void run_only_chain(const fused_program& program, std::span<const tensor* const>
     const fused_step& s = program.steps[static_cast<std::size_t>(chain.in[k])];
     g.moves[k] = s.kind == step_kind::operand;
     operands[k] = &numbers[k];
-    if (g.moves[k]) operands[k] = host_data(tensor_access::buffer(*in[static_cast<std::size_t>(s.place)]));
+    if (g.moves[k]) operands[k] = host_data(tensor_access::buffer(*in[static_cast<std::size_t>(s.operand)]));
     else write_number(s, type, numbers[k]);
   }
   void* results[] = {tensor_access::buffer(out)->data};
@@ -89,9 +89,9 @@ void uniform_run::place_operands(std::span<const tensor* const> in) {
   const std::size_t size = size_of(type), buffer = static_cast<std::size_t>(block) * size;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const fused_step& s = step(i);
-    const std::size_t place = static_cast<std::size_t>(s.place);
-    if (s.kind == step_kind::operand && place < in.size()) {
-      locations[i] = {host_data(tensor_access::buffer(*in[place])), static_cast<std::int64_t>(size)};
+    const std::size_t operand = static_cast<std::size_t>(s.operand);
+    if (s.kind == step_kind::operand && operand < in.size()) {
+      locations[i] = {host_data(tensor_access::buffer(*in[operand])), static_cast<std::int64_t>(size)};
     } else if (s.kind == step_kind::operand) {
       locations[i].scratch = static_cast<std::size_t>(program.buffers) * buffer;
     } else if (s.kind == step_kind::op) {
@@ -202,9 +202,9 @@ void place_others(const fused_program& program, std::span<const tensor* const> i
   for (std::size_t k = 0; k < out.size(); ++k) {
     if (out[k].defined() || results[k] < 0 || (!wanted.empty() && !wanted[k])) continue;
     const fused_step& s = program.steps[static_cast<std::size_t>(results[k])];
-    const std::size_t place = static_cast<std::size_t>(s.place);
+    const std::size_t operand = static_cast<std::size_t>(s.operand);
     if (s.kind == step_kind::operand) {
-      out[k] = place < in.size() ? stop_gradient(*in[place]) : seed();
+      out[k] = operand < in.size() ? stop_gradient(*in[operand]) : seed();
     } else if (s.kind != step_kind::op) {
       const unrecorded pause;
       out[k] = full(in[0]->dims(), s.numbers[0], in[0]->type());

@@ -80,8 +80,8 @@ symbol read_step(stencil_steps& steps, std::size_t operand, std::span<const std:
       call.refuse("more than " + std::to_string(most_operands) + " different reads", "fewer", "split the expression");
     at = steps.reads.insert(at, read);
   }
-  const auto place = static_cast<std::int8_t>(at - steps.reads.begin());
-  return {&steps.list, steps.list.add({.kind = step_kind::operand, .place = place})};
+  const auto index = static_cast<std::int8_t>(at - steps.reads.begin());
+  return {&steps.list, steps.list.add({.kind = step_kind::operand, .operand = index})};
 }
 
 std::vector<field> fields_of(stencil_steps& steps, int operands) {

@@ -19,7 +19,7 @@ namespace {
 using axis_array = std::array<std::int64_t, max_rank>;
 
 /// A read on the axes of a call.
-struct placed_read {
+struct grid_read {
   const std::byte* elements;
   axis_array offsets{};
   std::int64_t distance = 0;  // in the flat array, in elements
@@ -30,7 +30,7 @@ struct stencil_grid {
   int rank = 0;
   axis_array dims{}, strides{}, low{}, high{};
   std::array<boundary, max_rank> edges{};
-  std::vector<placed_read> reads;
+  std::vector<grid_read> reads;
 
   stencil_grid(const stencil_program& p, std::span<const tensor* const> operands);
   bool has_interior() const {
@@ -50,17 +50,17 @@ stencil_grid::stencil_grid(const stencil_program& p, std::span<const tensor* con
   }
   for (std::size_t r = 0; r < operands.size(); ++r) {
     const stencil_read& read = p.reads[r];
-    placed_read placed{host_data(tensor_access::buffer(*operands[r]))};
+    grid_read made{host_data(tensor_access::buffer(*operands[r]))};
     for (int axis = rank - read.axes; axis < rank; ++axis) {
       const auto a = static_cast<std::size_t>(axis);
       const std::int64_t offset = read.offsets[static_cast<std::size_t>(max_rank - rank + axis)];
       edges[a] = edge_of(p.edges, axis, rank);
-      placed.offsets[a] = offset;
+      made.offsets[a] = offset;
       low[a] = std::max(low[a], std::min(dims[a], -offset));
       high[a] = std::max(high[a], std::min(dims[a], offset));
-      placed.distance += offset * strides[a];
+      made.distance += offset * strides[a];
     }
-    reads.push_back(placed);
+    reads.push_back(made);
   }
 }
 
@@ -99,7 +99,7 @@ class border_cells {
  private:
   void run_box(int axis, std::int64_t begin, std::int64_t end);
   void add(const axis_array& index, std::size_t along, std::int64_t begin, std::int64_t end);
-  void gather_run(const placed_read& read, const axis_array& index, std::size_t along, const border_run& run, T* to);
+  void gather_run(const grid_read& read, const axis_array& index, std::size_t along, const border_run& run, T* to);
   void flush();
 
   const stencil_grid& grid_;
@@ -124,7 +124,7 @@ border_cells<T>::border_cells(const stencil_grid& grid, const uniform_run& inter
   for (std::size_t i = 0; i < program.steps.size(); ++i)
     if (program.steps[i].kind == step_kind::operand)
       steps_.locations[i].base = reinterpret_cast<std::byte*>(
-          gathered_.data() + static_cast<std::size_t>(program.steps[i].place) * block_elements);
+          gathered_.data() + static_cast<std::size_t>(program.steps[i].operand) * block_elements);
   for (std::size_t k = 0; k < program.results.size(); ++k) {
     const auto i = static_cast<std::size_t>(program.results[k]);
     steps_.locations[i] = {reinterpret_cast<std::byte*>(computed_.data() + k * block_elements),
@@ -190,7 +190,7 @@ void border_cells<T>::add(const axis_array& index, std::size_t along, std::int64
 }
 
 template <class T>
-void border_cells<T>::gather_run(const placed_read& read, const axis_array& index, std::size_t along,
+void border_cells<T>::gather_run(const grid_read& read, const axis_array& index, std::size_t along,
                                  const border_run& run, T* to) {
   const T* from = reinterpret_cast<const T*>(read.elements);
   for (std::size_t a = 0; a < static_cast<std::size_t>(grid_.rank); ++a) {
@@ -254,14 +254,14 @@ bool run_uniform(const stencil_program& p, std::span<const tensor* const> in, st
   const stencil_grid grid(p, reads);
   if (grid.has_interior()) {
     std::int64_t before = 0, after = 0;
-    for (const placed_read& read : grid.reads) {
+    for (const grid_read& read : grid.reads) {
       before = std::max(before, -read.distance);
       after = std::max(after, read.distance);
     }
     const auto size = static_cast<std::int64_t>(size_of(run.type));
     for (std::size_t i = 0; i < steps.steps.size(); ++i)
       if (run.step(i).kind == step_kind::operand)
-        run.locations[i].base += grid.reads[static_cast<std::size_t>(run.step(i).place)].distance * size;
+        run.locations[i].base += grid.reads[static_cast<std::size_t>(run.step(i).operand)].distance * size;
     if (before < dims.size() - after) run.run_all(before, dims.size() - after);
   }
   if (run.type == dtype::float32) border_cells<std::uint32_t>(grid, run, steps, reads).run();

@@ -21,7 +21,7 @@ namespace kerngrad::detail {
 struct symbolic_gradient;
 
 enum class step_kind : std::uint8_t {
-  operand,   // operand number `place`
+  operand,   // operand number `operand`
   literal,   // a number next to in[0], whose dtype it takes
   constant,  // zeros or ones like in[0]
   op,
@@ -30,7 +30,7 @@ enum class step_kind : std::uint8_t {
 /// One step of an expression. Operands of a step come before it in the list.
 struct fused_step {
   step_kind kind = step_kind::op;
-  std::int8_t place = 0;    // which operand
+  std::int8_t operand = 0;  // which operand
   std::int8_t buffer = -1;  // where the result of the step lives while a block is computed; -1: in a result
   dtype to{};               // of a Cast
   std::array<std::int16_t, 3> in{-1, -1, -1};
@@ -45,7 +45,7 @@ constexpr bool same_number(double a, double b) {
   return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
 constexpr bool same_step(const fused_step& a, const fused_step& b) {
-  return a.kind == b.kind && a.number == b.number && a.place == b.place && a.to == b.to && a.in == b.in &&
+  return a.kind == b.kind && a.number == b.number && a.operand == b.operand && a.to == b.to && a.in == b.in &&
          a.op == b.op && same_number(a.numbers[0], b.numbers[0]) && same_number(a.numbers[1], b.numbers[1]);
 }
 
@@ -60,7 +60,7 @@ struct step_list {
   }
 };
 
-/// The op's kernels compute each element of the result from the operands' elements at the same place.
+/// The op's kernels compute each element of the result from the operands' elements at the same index.
 constexpr bool works_by_element(const op_row& row) {
   return row.convention == convention::unary || row.convention == convention::binary ||
          row.convention == convention::select || row.convention == convention::cast ||
@@ -95,7 +95,7 @@ constexpr double step_number(const op_row& row, const attr_spec& spec, const att
 
 export namespace kerngrad {
 
-/// The op computes each element of its result from the elements at the same place, by a kernel of its own.
+/// The op computes each element of its result from the elements at the same position, by a kernel of its own.
 template <class Op>
 concept fusable_op = detail::can_be_step(Op::row);
 
@@ -115,7 +115,7 @@ struct symbol {
   }
 };
 
-/// The result of a reduction in an expression. It must be the last step.
+/// The result of a reduction in an expression that `fuse` reads. It must be the last step.
 struct reduced_symbol {
   symbol of;
   const detail::op_entry* op = nullptr;
@@ -123,7 +123,7 @@ struct reduced_symbol {
   bool keep_dims = false;
 };
 
-/// A value of an expression that is being read.
+/// A value of an expression that `fuse` reads: a `symbol`, or a `reduced_symbol` at its end.
 template <class T>
 concept symbolic = std::same_as<T, symbol> || std::same_as<T, reduced_symbol>;
 /// Two operands of which one is a symbol and the other a symbol or a number.
@@ -199,7 +199,7 @@ constexpr symbol symbol_call(const op_entry* op, const symbolic_gradient* rules,
       if constexpr (!is_attr<T>) in[next++] = as_step(argument);
       else if (argument.value.kind() == attr_kind::dtype) to = argument.value.as_dtype();
       else {
-        constexpr std::size_t at = place_in_row<Op, T>;
+        constexpr std::size_t at = index_in_row<Op, T>;
         numbers[at] = step_number(row, row.attrs[at], argument.value);
       }
     };
@@ -235,14 +235,15 @@ constexpr reduced_symbol reduced_step(symbol x, const axes& over, bool keep_dims
 
 export namespace kerngrad {
 
-/// A built-in op in an expression that is being read, as the typed call of the same name.
+/// Adds a call of a built-in op to an expression that `fuse` reads, with the arguments of the typed call of the same
+/// name.
 template <fixed_string Op, class... Args>
   requires known_op<Op> && (symbolic<Args> || ...)
 constexpr symbol call(const Args&... args) {
   return detail::symbol_call<known<Op>>(&detail::known_entry<op_id<Op>>(), nullptr, args...);
 }
 
-/// The operators and functions of modules/ops/elementwise/names.cc on symbols.
+/// An elementwise operator in an expression that `fuse` reads. It computes the same as on tensors.
 template <symbolic X> constexpr symbol operator-(X x) { return call<"Neg">(x); }
 template <class A, class B>
   requires symbolic_pair<A, B>
@@ -339,14 +340,14 @@ constexpr symbol cast(X x, dtype to) {
   return call<"Cast">(x, attr<"dtype">(to));
 }
 
-/// The dtype of an operand as a rule sees it, which is not known yet: derivatives are fused for one floating dtype
-/// only.
+/// The dtype of an operand in the gradient rules of a fused function. It is not known yet: derivatives are fused for
+/// one floating dtype only.
 struct symbolic_type {};
 template <symbolic X>
 constexpr symbol cast(X x, symbolic_type) {
   return detail::as_step(x);
 }
-/// For the same reason there is nothing to conjugate.
+/// Returns x: fused derivatives are those of real numbers, so there is nothing to conjugate.
 template <symbolic X>
 constexpr symbol conj(X x) {
   return detail::as_step(x);

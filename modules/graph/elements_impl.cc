@@ -55,9 +55,9 @@ class element_fuser {
       const tensor& x = s_.constants[v].x;
       return x.defined() && x.type() == dtype::float32 ? &x.dims() : nullptr;
     }
-    const auto place = static_cast<std::size_t>(v);
-    if (place >= s_.seen.size() || !s_.seen[place] || s_.seen[place]->type != dtype::float32) return nullptr;
-    return &s_.seen[place]->dims;
+    const auto index = static_cast<std::size_t>(v);
+    if (index >= s_.seen.size() || !s_.seen[index] || s_.seen[index]->type != dtype::float32) return nullptr;
+    return &s_.seen[index]->dims;
   }
   bool is_number(std::int32_t v) const {
     if (v >= 0) return false;

@@ -59,14 +59,14 @@ std::string to_base64(std::string_view bytes);
 // The graph of "modelTopology", without weights.
 graph_def topology_in(const origin& file, const json& topology, const load_options& how, std::int64_t& bytes_left);
 // A node's name and its output: "name", "name:1", in functions "name:output:1"; nothing for no such text.
-struct place {
+struct node_output {
   std::string_view name, output;
   std::int32_t index = 0;
 };
-std::optional<place> place_in(std::string_view text);
+std::optional<node_output> node_output_in(std::string_view text);
 // Checks each node's inputs and what is read of its results by the arity of its op, in all functions.
 void check_arities(const origin& file, const graph_def& graph);
-// Nodes by their names. Sorted: a file can have names that all fall into one place of a hash table.
+// Nodes by their names. Sorted: a file can have names that all fall into one slot of a hash table.
 class node_names {
  public:
   // The nodes stay where they are as long as this lives. Rejects a name that occurs twice.

@@ -149,8 +149,8 @@ bool planner::gives_fixed(const step& s) const {
   const op_row* row = s.kernel.empty() ? nullptr : row_named(s.kernel);
   if (!row) return true;
   for (const step::operand& operand : s.operands) {
-    const int place = row->operand_index(operand.name);
-    const bool read = place >= 0 && row->operands[static_cast<std::size_t>(place)].part == role::read;
+    const int index = row->operand_index(operand.name);
+    const bool read = index >= 0 && row->operands[static_cast<std::size_t>(index)].part == role::read;
     if (read && std::ranges::any_of(operand.in, [](std::int32_t v) { return v >= 0; })) return false;
   }
   return !row->bounded;

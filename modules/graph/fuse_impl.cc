@@ -133,8 +133,8 @@ std::optional<std::int64_t> fuser::channels(const step& p) const {
 
 // The result next to such a constant has no more axes than before. Images have four, products two or more.
 bool fuser::keeps_rank(const step& p, const tensor& c) const {
-  const auto place = static_cast<std::size_t>(p.out[0]);
-  if (place < s_.seen.size() && s_.seen[place]) return c.rank() <= s_.seen[place]->dims.rank();
+  const auto index = static_cast<std::size_t>(p.out[0]);
+  if (index < s_.seen.size() && s_.seen[index]) return c.rank() <= s_.seen[index]->dims.rank();
   return c.rank() <= (product_of(p)->plain == "BatchMatMul" ? 2 : 4);
 }
 

@@ -15,11 +15,11 @@ export namespace kerngrad::graph {
 
 /// An input or an output of a model.
 struct port {
-  std::string key;   ///< its name in the signature; the node's where there is no signature
+  std::string key;   ///< name in the signature; the node's name if there is no signature
   std::string node;  ///< the node and, after a colon, which of its results: "detector/boxes:0"
   dtype type = dtype::float32;
-  bool known_rank = false;           ///< whether `dims` says anything
-  std::vector<std::int64_t> dims{};  ///< -1: any size
+  bool known_rank = false;           ///< false: tensors of any rank, and `dims` is empty
+  std::vector<std::int64_t> dims{};  ///< sizes of the axes; -1 stands for any size
 };
 
 /// The results of a run, in the order of the requested outputs, by their keys. A model with one output gives a tensor:
@@ -30,8 +30,9 @@ class results {
   results(std::vector<std::string> keys, std::vector<tensor> values);
   /// The result of that key. Throws, and lists the keys, if there is none.
   const tensor& at(std::string_view key) const;
+  /// Result i, counted from 0.
   const tensor& operator[](std::size_t i) const { return values_.at(i); }
-  /// The one result. Throws if there are several.
+  /// The only result. Throws if there are several.
   operator tensor() const;
   std::span<const std::string> keys() const { return keys_; }
   std::size_t size() const { return values_.size(); }
@@ -45,17 +46,17 @@ class results {
 
 // ------------------------------------------------------------------------------------------ what a model needs
 
-/// An op of a model's graph.
+/// An op of a model's graph, and the code that runs it.
 struct needed_op {
-  std::string name;  ///< the graph's: "FusedBatchNormV3"
-  int nodes = 0;     ///< how many nodes have it
-  /// Name of the code that runs it: the name of an op, "composed" for several calls, "graph" for the executor itself,
-  /// "registry" for a registered kernel of the graph's name. Empty if nothing runs it.
+  std::string name;  ///< name of the graph op: "FusedBatchNormV3"
+  int nodes = 0;     ///< number of nodes with this op
+  /// Name of the code that runs the op: the name of an op of the library, or "composed" for several calls. The graph
+  /// executor is "graph", and a registered kernel of the same name is "registry". Empty if nothing runs it.
   std::string by{};
-  std::string reason{};  ///< why nothing does
+  std::string reason{};  ///< the reason why nothing runs it
 };
 
-/// All graph ops of TensorFlow.js's converter, by topic, also those that nothing runs. `nodes` is 0.
+/// Returns all graph ops of TensorFlow.js's converter, by topic, also those that nothing runs. `nodes` is 0 in each.
 std::vector<needed_op> known_ops();
 }  // namespace kerngrad::graph
 
@@ -70,7 +71,8 @@ export namespace kerngrad::graph {
 /// The planned steps of a model for operands of given shapes, in order.
 class plan {
  public:
-  /// Number of calls. Calls whose operands are all constants were made when the model was planned.
+  /// The number of calls in one run. Calls whose operands are all constants were made when the model was planned, and
+  /// do not count.
   int steps() const;
   /// The graph of the steps as Graphviz source.
   std::string to_dot() const;
@@ -80,18 +82,18 @@ class plan {
   std::shared_ptr<const detail::plan_state> state_;
 };
 
-/// Time of one node of a run. A node inside a function has its name there.
+/// Time of one node of a run. A node inside a function is listed under its name in that function.
 struct node_time {
   /// A tensor that the node read, with the name of the op's operand, or without a name if no op runs the node.
   struct operand {
     std::string name;
     signature is;
   };
-  std::string node, op;  ///< as the graph has them
-  std::string by;        ///< what ran it, as in needed_op; where nodes were joined the fused row, or "fused"
+  std::string node, op;  ///< name and op of the node in the graph
+  std::string by;        ///< the code that ran it, as in needed_op; for joined nodes the fused op, or "fused"
   double seconds = 0;
   std::vector<signature> results;
-  std::vector<operand> operands{};  ///< those that joined nodes read besides are there, too
+  std::vector<operand> operands{};  ///< tensors that the node and the nodes joined with it read
 };
 
 /// A graph with weights, as a function of tensors. Copies are the same model. Any number of threads may call it at the
@@ -105,21 +107,22 @@ class model {
   std::span<const port> outputs() const;
   /// The names of all nodes, in an order in which they can run.
   std::vector<std::string> nodes() const;
-  /// Every op of the graph, by name, and the code that runs it.
+  /// Every op of the graph, sorted by name, and the code that runs it.
   std::vector<needed_op> needs() const;
 
   /// Runs the model and returns its outputs. Inputs are named by the signature's keys or by their nodes; you may give a
   /// value for any node. The plan for the inputs' shapes and dtypes is kept for the next call. Differentiable with
-  /// respect to the inputs and, by `variable_grads`, to `variables`. Throws for a missing input, for one of another
-  /// dtype or of a shape that the port does not allow, for an op that nothing runs, and for operands that an op
-  /// rejects; the message then names the node. A stop_scope ends a run between two nodes or iterations of a loop.
+  /// respect to the inputs and, by `variable_grads`, to `variables`. Throws for a missing input, for an input of
+  /// another dtype or of a shape that the port does not allow, and for an op that nothing runs. If an op rejects its
+  /// operands, the error names the node. A stop_scope ends a run between two nodes or iterations of a loop.
   results operator()(std::span<const named_operand> inputs) const;
   results operator()(std::initializer_list<named_operand> inputs) const;
-  /// The results of the nodes in `wanted`, in that order: "node", "node:1", or a key of the signature.
+  /// Runs the model and returns the results of the nodes in `wanted`, in that order: "node", "node:1", or a key of the
+  /// signature. Throws for a name that the graph lacks.
   results operator()(std::span<const named_operand> inputs, std::span<const std::string> wanted) const;
   results operator()(std::initializer_list<named_operand> inputs, std::initializer_list<std::string> wanted) const;
 
-  /// The plan of a call with such inputs.
+  /// Returns the plan that a call with these inputs runs. `wanted` is as in a call.
   plan planned(std::span<const named_operand> inputs, std::span<const std::string> wanted = {}) const;
   plan planned(std::initializer_list<named_operand> inputs) const;
 
@@ -130,8 +133,8 @@ class model {
   std::vector<node_time> profile(std::initializer_list<named_operand> inputs,
                                  std::initializer_list<std::string> wanted = {}) const;
 
-  /// The floating weights as variables, by their nodes' names. The model reads them from then on. Each call returns the
-  /// same variables.
+  /// Returns the floating weights as variables, by their nodes' names. From then on the model reads the variables, so
+  /// training changes it. Each call returns the same variables.
   std::vector<variable> variables() const;
 
  private:
@@ -143,6 +146,7 @@ class model {
 
 /// Limits for sizes that a file claims and for resources that its graph takes.
 struct load_options {
+  /// Limit for the number of nodes.
   std::int64_t most_nodes = 1'000'000;
   /// Memory limit of the model in bytes: its nodes and attributes, its constants, and its weights as elements, mapped
   /// ones included. A model with more than 1 GiB of weights needs a larger number. Each plan may take as much again for
@@ -155,17 +159,17 @@ struct load_options {
 };
 
 /// Reads a graph model: `model.json`, and the weight files that it names in the same folder. Weights are float32,
-/// float16, int32, uint8, bool, complex64 or text; float32 may be quantised to float16, uint8 or uint16. float32,
-/// int32 and complex64 without quantization are not copied. The files stay mapped, and must not be changed in place
-/// meanwhile. If `save` replaces the model during the read, it is read again. Inputs and outputs have the order of the
-/// file. Ops are looked up when the model runs or `needs` asks. Throws `error`, with the file's name, for a wrong
-/// format, a passed limit, or a file outside of the folder. Throws `stopped` if a stop_scope asks for it.
+/// float16, int32, uint8, bool, complex64 or text. Those of float32 may be quantized to float16, uint8 or uint16.
+/// float32, int32 and complex64 without quantization are not copied. The files stay mapped, and must not be changed in
+/// place meanwhile. If `save` replaces the model during the read, it is read again. Inputs and outputs have the order
+/// of the file. Ops are looked up when the model runs or `needs` asks. Throws `error`, with the file's name, for a
+/// wrong format, a passed limit, or a file outside of the folder. Throws `stopped` if a stop_scope asks for it.
 model load(const std::string& path, const load_options& how = {});
 
 /// Options for writing a model.
 struct save_options {
-  bool half_weights = false;                         ///< float32 weights as float16
-  std::int64_t shard_bytes = std::int64_t{4} << 20;  ///< of one weight file at most
+  bool half_weights = false;                         ///< true: float32 weights are written as float16
+  std::int64_t shard_bytes = std::int64_t{4} << 20;  ///< largest size of one weight file, in bytes
 };
 
 /// Writes a graph model that TensorFlow.js loads: `model.json` at `path`, its weight files next to it. Weights that are
@@ -173,18 +177,18 @@ struct save_options {
 ///
 /// The new model replaces an old one as a whole. New weight files get new names, then `model.json` is replaced, then
 /// files that only the old one names are removed. If a step fails, the old model is unchanged. Processes that load at
-/// the same time get the old model or the new one. Throws `error`, with the file's name, for dtypes other than float32,
-/// int32, bool, complex64 and text, which `load` would read as others, and for names that are not UTF-8.
+/// the same time get the old model or the new one. Throws `error`, with the file's name, for weights of other dtypes
+/// than float32, int32, bool, complex64 and text, and for names that are not UTF-8.
 void save(const std::string& path, const model& m, const save_options& how = {});
 
 // ------------------------------------------------------------------------------------------ recording
 
 /// Options for recording a function.
 struct record_options {
-  std::vector<std::string> outputs{};  ///< keys of the results; "output", "output_1", ... where there are none
-  /// Variables that give their names to their weights; the others are "weight", "weight_1", ...
+  std::vector<std::string> outputs{};  ///< keys of the results; by default "output", "output_1", ...
+  /// Variables whose weights get the variables' names. The others are called "weight", "weight_1", ...
   std::vector<variable> named{};
-  /// Inputs and results may have any size on their first axis. f must treat all sizes as that of the examples.
+  /// True: inputs and results may have any size on their first axis. f must treat all sizes as that of the examples.
   bool any_batch = false;
 };
 
@@ -195,7 +199,7 @@ struct record_options {
 /// for a part of a tensor that was taken without a copy, such as `x(0)`: use `slice`.
 model record(const std::function<std::vector<tensor>(std::span<const tensor>)>& f,
              std::span<const named_operand> examples, const record_options& how = {});
-/// Records a function of one tensor. The input is called "input", the result "output".
+/// Runs and records a function of one tensor in the same way. The input is called "input", the result "output".
 model record(const std::function<tensor(const tensor&)>& f, const tensor& example, const record_options& how = {});
 
 }  // namespace kerngrad::graph

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models as their users see them: names of inputs and outputs become places of the graph, and a plan is run.
+// Models as their users see them: names of inputs and outputs become endpoints of the graph, and a plan is run.
 module;
 #include <algorithm>
 #include <atomic>
@@ -54,7 +54,7 @@ results::operator tensor() const {
 namespace {
 
 // "node" or "node:1".
-std::optional<endpoint> place_named(const model_state& m, std::string_view text) {
+std::optional<endpoint> endpoint_named(const model_state& m, std::string_view text) {
   if (const std::int32_t whole = node_named(m, text); whole >= 0) return endpoint{whole, 0};
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return {};
@@ -67,7 +67,7 @@ std::optional<endpoint> place_named(const model_state& m, std::string_view text)
 }
 
 // A number by which endpoints are sorted.
-std::int64_t in_order_of_places(endpoint e) { return std::int64_t{e.node} << 32 | e.output; }
+std::int64_t sort_key_of(endpoint e) { return std::int64_t{e.node} << 32 | e.output; }
 
 std::string keys_of(std::span<const port> ports) {
   return listed(ports, [](const port& p) { return p.key; });
@@ -125,10 +125,10 @@ void take_input(const model_state& m, const named_operand& input, given_inputs& 
   std::optional<endpoint> at = input.name.empty() && f.inputs.size() == 1
                                    ? f.arguments[0]
                                    : port_named(f.inputs, f.arguments, m.inputs_by_key, input.name);
-  if (!at) at = place_named(m, input.name);
+  if (!at) at = endpoint_named(m, input.name);
   if (!at) fail("model", "input \"" + input.name + "\"", "one of " + keys_of(f.inputs) + ", or a node of the graph");
-  const auto place_of = [&](std::int32_t i) { return in_order_of_places(f.arguments[static_cast<std::size_t>(i)]); };
-  for (const std::int32_t i : std::ranges::equal_range(m.inputs_by_place, in_order_of_places(*at), {}, place_of))
+  const auto key_of = [&](std::int32_t i) { return sort_key_of(f.arguments[static_cast<std::size_t>(i)]); };
+  for (const std::int32_t i : std::ranges::equal_range(m.inputs_by_endpoint, sort_key_of(*at), {}, key_of))
     check_input(f.inputs[static_cast<std::size_t>(i)], input.tensors[0]);
   to.key.fed.push_back({*at, input.tensors[0].signature()});
   to.values.push_back(input.tensors[0]);
@@ -136,10 +136,10 @@ void take_input(const model_state& m, const named_operand& input, given_inputs& 
 
 void refuse_twice(std::span<const named_operand> inputs, const given_inputs& all) {
   if (inputs.size() < 2) return;
-  const auto place_of = [&](std::size_t i) { return in_order_of_places(all.key.fed[i].at); };
-  const std::vector<std::int32_t> order = sorted_by(inputs.size(), place_of);
+  const auto key_of = [&](std::size_t i) { return sort_key_of(all.key.fed[i].at); };
+  const std::vector<std::int32_t> order = sorted_by(inputs.size(), key_of);
   const auto same = [&](std::int32_t a, std::int32_t b) {
-    return place_of(static_cast<std::size_t>(a)) == place_of(static_cast<std::size_t>(b));
+    return key_of(static_cast<std::size_t>(a)) == key_of(static_cast<std::size_t>(b));
   };
   if (const auto twice = std::ranges::adjacent_find(order, same); twice != order.end())
     fail("model", "input " + inputs[static_cast<std::size_t>(twice[1])].name + " twice", "every input once");
@@ -152,7 +152,7 @@ given_inputs resolve(const model_state& m, std::span<const named_operand> inputs
   const function_def& f = m.graph->main;
   for (const std::string& text : wanted) {
     std::optional<endpoint> at = port_named(f.outputs, f.results, m.outputs_by_key, text);
-    if (!at) at = place_named(m, text);
+    if (!at) at = endpoint_named(m, text);
     if (!at) fail("model", "output \"" + text + "\"", "one of " + keys_of(f.outputs) + ", or a node of the graph");
     all.key.wanted.push_back(*at);
   }
@@ -284,8 +284,7 @@ model make_model(std::shared_ptr<const graph_def> graph) {
   const function_def& f = graph->main;
   state->by_name = sorted_by(f.nodes.size(), [&](std::size_t i) { return std::string_view(f.nodes[i].name); });
   state->inputs_by_key = sorted_by(f.inputs.size(), [&](std::size_t i) { return std::string_view(f.inputs[i].key); });
-  state->inputs_by_place =
-      sorted_by(f.inputs.size(), [&](std::size_t i) { return in_order_of_places(f.arguments[i]); });
+  state->inputs_by_endpoint = sorted_by(f.inputs.size(), [&](std::size_t i) { return sort_key_of(f.arguments[i]); });
   state->outputs_by_key =
       sorted_by(f.outputs.size(), [&](std::size_t i) { return std::string_view(f.outputs[i].key); });
   state->graph = std::move(graph);

@@ -95,8 +95,8 @@ std::vector<std::int64_t> integers_in(const items_call& c, const tensor& x) {
   return all;
 }
 
-// The place of an item; arrays and lists that grow make room.
-tensor& place(const items_call& c, item_list& list, std::int64_t i) {
+// The item at an index; arrays and lists that grow make room.
+tensor& item_at(const items_call& c, item_list& list, std::int64_t i) {
   const bool beyond = i >= list.size();
   if (i < 0 || (beyond && (!list.grows || i >= most_items)))
     fail_at(*c.s.at, "item " + std::to_string(i), "one of " + std::to_string(list.size()));
@@ -192,7 +192,7 @@ void scatter(const items_call& c, item_list& list, const tensor& x, std::span<co
   if (x.rank() == 0 || x.dims()[0] < static_cast<std::int64_t>(where.size()))
     fail_at(*c.s.at, "a tensor of shape " + to_string(x.dims()), std::to_string(where.size()) + " slices");
   if (!where.empty()) make_room(c, list, std::min(std::ranges::max(where), most_items) + 1);
-  for (std::size_t i = 0; i < where.size(); ++i) place(c, list, where[i]) = x(static_cast<std::int64_t>(i));
+  for (std::size_t i = 0; i < where.size(); ++i) item_at(c, list, where[i]) = x(static_cast<std::int64_t>(i));
 }
 
 // Parts of a tensor of these lengths.
@@ -202,7 +202,7 @@ void split(const items_call& c, item_list& list, const tensor& x, std::span<cons
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     if (x.rank() == 0 || lengths[i] < 0 || lengths[i] > x.dims()[0] - first)
       fail_at(*c.s.at, "a tensor of shape " + to_string(x.dims()), "as many slices as the lengths add up to");
-    place(c, list, static_cast<std::int64_t>(i)) = x(range(first, first + lengths[i]));
+    item_at(c, list, static_cast<std::int64_t>(i)) = x(range(first, first + lengths[i]));
     first += lengths[i];
   }
 }
@@ -229,13 +229,13 @@ void run_array(const items_call& c, std::string_view op) {
     return c.flow(1);
   }
   item_list& list = *c.list(0);
-  if (op == "TensorArrayWriteV3") return place(c, list, c.integer(1)) = c.x(2), c.flow(0);
+  if (op == "TensorArrayWriteV3") return item_at(c, list, c.integer(1)) = c.x(2), c.flow(0);
   if (op == "TensorArrayScatterV3") return scatter(c, list, c.x(2), integers_in(c, c.x(1))), c.flow(0);
   if (op == "TensorArraySplitV3") return split(c, list, c.x(1), integers_in(c, c.x(2))), c.flow(0);
   if (op == "TensorArraySizeV3") return c.give(tensor(static_cast<std::int32_t>(list.size())));
   if (op == "TensorArrayGatherV3") return c.give(stacked(c, list, list.item, integers_in(c, c.x(1))));
   if (op == "TensorArrayReadV3") {
-    place(c, list, c.integer(1));
+    item_at(c, list, c.integer(1));
     return c.give(read_items(c, list, list.item).at(c.integer(1)));
   }
   if (op == "TensorArrayConcatV3") return give_joined(c, list, list.item);
@@ -261,7 +261,7 @@ void change_list(const items_call& c, std::string_view op) {
   if (op == "TensorListSetItem") {
     const tensor x = c.x(2);
     std::shared_ptr<item_list> mine = c.own(0);
-    place(c, *mine, c.integer(1)) = x;
+    item_at(c, *mine, c.integer(1)) = x;
     return c.give(std::move(mine));
   }
   std::shared_ptr<item_list> mine = c.own(0);

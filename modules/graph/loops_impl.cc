@@ -48,7 +48,7 @@ std::int32_t enter_of(const function_def& f, std::int32_t exit) {
 }
 
 // A variable of one of the loops.
-struct variable_place {
+struct variable_position {
   std::int32_t loop = -1;
   std::size_t variable = 0;
 };
@@ -81,7 +81,7 @@ class loop_finder {
   }
   // The variable that a Merge or a Switch belongs to; null for one of no loop.
   turned* variable_at(std::int32_t i, std::string_view op) {
-    const variable_place at = variables_[static_cast<std::size_t>(i)];
+    const variable_position at = variables_[static_cast<std::size_t>(i)];
     if (at.loop < 0 || node_at(f_, i).op != op) return nullptr;
     return &loops_[static_cast<std::size_t>(at.loop)].variables[at.variable];
   }
@@ -103,16 +103,16 @@ class loop_finder {
     if (at.inputs.size() != 2 || node_at(f_, at.inputs[1].node).op != "LoopCond") return;
     turned* v = variable_at(at.inputs[0].node, "Merge");
     if (!v) return;
-    const variable_place place = variables_[static_cast<std::size_t>(at.inputs[0].node)];
-    variables_[static_cast<std::size_t>(i)] = place;
+    const variable_position position = variables_[static_cast<std::size_t>(at.inputs[0].node)];
+    variables_[static_cast<std::size_t>(i)] = position;
     v->switches.push_back(i);
-    loops_[static_cast<std::size_t>(place.loop)].condition = at.inputs[1];
+    loops_[static_cast<std::size_t>(position.loop)].condition = at.inputs[1];
   }
 
   const function_def& f_;
   std::vector<loop_nodes>& loops_;
-  std::vector<std::int32_t> loop_of_enter_;  // -1: another node
-  std::vector<variable_place> variables_;    // of Merges and Switches
+  std::vector<std::int32_t> loop_of_enter_;   // -1: another node
+  std::vector<variable_position> variables_;  // of Merges and Switches
   std::vector<bool> begins_variable_ = std::vector<bool>(f_.nodes.size(), false);
 };
 

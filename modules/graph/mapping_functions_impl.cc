@@ -50,10 +50,10 @@ void squeeze_shape(bound_call& call, const node& at, std::span<const tensor> in)
   if (axes.empty()) axes = integers_of(at, "squeeze_dims");
   std::vector<bool> goes(static_cast<std::size_t>(dims.rank()), false);
   for (const std::int64_t axis : axes) {
-    const std::int64_t place = axis < 0 ? axis + dims.rank() : axis;
-    if (place < 0 || place >= dims.rank() || dims[place] != 1)
+    const std::int64_t index = axis < 0 ? axis + dims.rank() : axis;
+    if (index < 0 || index >= dims.rank() || dims[index] != 1)
       fail(at.op, "axis " + std::to_string(axis) + " of " + to_string(dims), "an axis of size 1");
-    goes[static_cast<std::size_t>(place)] = true;
+    goes[static_cast<std::size_t>(index)] = true;
   }
   std::vector<std::int64_t> left;
   for (int i = 0; i < dims.rank(); ++i)

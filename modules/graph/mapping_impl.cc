@@ -162,8 +162,8 @@ attr_value element_of(const tensor& x, made_of by) {
   return x.to_doubles()[0];
 }
 
-// Place of an input that may be counted from the back; -1 where there is none.
-std::int32_t place_of(int input, std::size_t count) {
+// Index of an input that may be counted from the back; -1 where there is none.
+std::int32_t index_of_input(int input, std::size_t count) {
   const std::int64_t at = input < 0 ? static_cast<std::int64_t>(count) + input : input;
   return at >= 0 && at < static_cast<std::int64_t>(count) ? static_cast<std::int32_t>(at) : -1;
 }
@@ -173,9 +173,9 @@ bool reads_elements(made_of by) {
 }
 
 attr_value from_input(const mapped_attribute& item, std::span<const tensor> in) {
-  const std::int32_t place = place_of(item.input, in.size());
-  if (place < 0) return {};
-  const tensor& x = in[static_cast<std::size_t>(place)];
+  const std::int32_t index = index_of_input(item.input, in.size());
+  if (index < 0) return {};
+  const tensor& x = in[static_cast<std::size_t>(index)];
   if (item.by == made_of::type) return x.type();
   if (item.by == made_of::integers) return elements_of(x);
   return element_of(x, item.by);
@@ -218,7 +218,7 @@ void take_as_said(const op_mapping& m, const op_row& row, bound_call& call, std:
   for (const mapped_operand& item : m.operands) {
     const operand& of_row = row.operands[static_cast<std::size_t>(row.operand_index(item.to))];
     bound_call::operand taken{.name = item.to, .inputs = {}, .list = of_row.list};
-    const std::int32_t first = place_of(item.input, count);
+    const std::int32_t first = index_of_input(item.input, count);
     if (first < 0 && of_row.optional) continue;
     if (first < 0 && !of_row.list) check_count(m, count + 1, count);
     const std::int64_t end = item.end == one_input ? first + 1
@@ -243,8 +243,8 @@ std::vector<std::int32_t> read_inputs(const op_mapping& m, const node& at) {
   for (std::int32_t i = 0; i < 32; ++i)
     if (((m.reads >> i) & 1) != 0 && i < static_cast<std::int32_t>(at.inputs.size())) read.push_back(i);
   for (const mapped_attribute& item : m.attrs)
-    if (const std::int32_t place = place_of(item.input, at.inputs.size()); reads_elements(item.by) && place >= 0)
-      read.push_back(place);
+    if (const std::int32_t index = index_of_input(item.input, at.inputs.size()); reads_elements(item.by) && index >= 0)
+      read.push_back(index);
   return read;
 }
 

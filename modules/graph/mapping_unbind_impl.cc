@@ -28,7 +28,7 @@ struct reversal {
   const op_row& row;
   std::span<const operand_ref> operands;
   std::span<const attribute_ref> attrs;
-  std::vector<std::pair<int, graph_call::input>> inputs{};  // with their places; negative: from the back
+  std::vector<std::pair<int, graph_call::input>> inputs{};  // with their positions; negative: from the back
   std::vector<attribute> made{};
 
   attr_value attr(std::string_view name) const {
@@ -254,7 +254,7 @@ bool all_are_said(const reversal& r) {
 // ------------------------------------------------------------------------------------------ operands
 
 // Index of the first input of operand `name`.
-std::optional<int> place_of_operand(const op_mapping& m, const op_row& row, std::string_view name) {
+std::optional<int> first_input_of(const op_mapping& m, const op_row& row, std::string_view name) {
   for (const mapped_operand& item : m.operands)
     if (item.to == name) return item.input;
   if (!m.operands.empty()) return {};
@@ -269,8 +269,8 @@ std::optional<int> place_of_operand(const op_mapping& m, const op_row& row, std:
 
 // Adds inputs that the graph op always has: offset and scale, 0 and 1 of the moments' shape; weights, empty for none.
 void add_required(reversal& r) {
-  const auto has = [&](int place) {
-    return std::any_of(r.inputs.begin(), r.inputs.end(), [&](const auto& item) { return item.first == place; });
+  const auto has = [&](int position) {
+    return std::any_of(r.inputs.begin(), r.inputs.end(), [&](const auto& item) { return item.first == position; });
   };
   if (r.m.operands.data() != nullptr && r.row.group == family::count && !has(2))
     r.inputs.push_back({2, {.tensor = -1, .constant = zeros(shape{0})}});
@@ -315,25 +315,25 @@ bool operands_from(reversal& r) {
   for (const operand_ref& item : r.operands) {
     const int index = r.row.operand_index(item.name);
     const std::string_view name = index >= 0 ? item.name : r.row.operands[0].name;  // the name may be omitted
-    std::optional<int> place = place_of_operand(r.m, r.row, name);
+    std::optional<int> position = first_input_of(r.m, r.row, name);
     const bool is_fused = r.row.attr_index("activation") >= 0 && r.row.operands[0].name != name && index >= 2;
-    if (!place && !is_fused && !item.tensors.empty()) return false;
+    if (!position && !is_fused && !item.tensors.empty()) return false;
     for (std::size_t i = 0; i < item.tensors.size(); ++i, ++next)
-      if (place) r.inputs.push_back({(*place)++, {.tensor = next, .constant = {}}});
+      if (position) r.inputs.push_back({(*position)++, {.tensor = next, .constant = {}}});
     if (r.row.takes_list() && name == r.row.operands.back().name)
       r.made.push_back(integer_attribute("N", static_cast<std::int64_t>(item.tensors.size())));
   }
   return true;
 }
 
-// The inputs in the order of their places: those from the back come last.
+// The inputs in the order of their positions: those from the back come last.
 std::optional<std::vector<graph_call::input>> in_order(reversal& r) {
   std::sort(r.inputs.begin(), r.inputs.end(), [](const auto& a, const auto& b) {
     return (a.first < 0) != (b.first < 0) ? b.first < 0 : a.first < b.first;
   });
   std::vector<graph_call::input> all;
-  for (const auto& [place, item] : r.inputs) {
-    if (place >= 0 && place != static_cast<int>(all.size())) return {};
+  for (const auto& [position, item] : r.inputs) {
+    if (position >= 0 && position != static_cast<int>(all.size())) return {};
     all.push_back(item);
   }
   return all;

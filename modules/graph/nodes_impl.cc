@@ -19,10 +19,10 @@ module kerngrad.graph;
 
 namespace kerngrad::graph::detail {
 
-std::optional<place> place_in(std::string_view text) {
+std::optional<node_output> node_output_in(std::string_view text) {
   constexpr std::int32_t most_outputs = 1 << 20;
   const std::size_t first = text.find(':');
-  place at{text.substr(0, first), {}, 0};
+  node_output at{text.substr(0, first), {}, 0};
   if (at.name.empty()) return {};
   if (first == std::string_view::npos) return at;
   const std::size_t last = text.rfind(':');
@@ -79,7 +79,7 @@ constexpr named_output named_outputs[] = {{"FusedBatchNorm", "batch_mean", 1},
                                           {"Unique", "idx", 1},
                                           {"UniqueV2", "idx", 1}};
 
-std::int32_t index_of(const node& of, const place& at) {
+std::int32_t index_of(const node& of, const node_output& at) {
   for (const named_output& known : named_outputs)
     if (known.op == of.op && known.name == at.output) return known.index + at.index;
   return at.index;
@@ -143,7 +143,7 @@ void reader::read(const json& list, function_def& f, std::string_view of) {
 }
 
 endpoint reader::endpoint_of(const function_def& f, std::string_view text, std::string_view who) const {
-  const std::optional<place> at = place_in(text);
+  const std::optional<node_output> at = node_output_in(text);
   if (!at) file_.refuse("has " + std::string(who) + " of " + in_quotes(text), "\"name\", \"name:1\" or \"^name\"");
   const std::int32_t found = names_->find(at->name);
   if (found < 0)

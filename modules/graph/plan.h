@@ -249,7 +249,7 @@ struct weight_variables {
 struct model_state {
   std::shared_ptr<const graph_def> graph;
   std::vector<std::int32_t> by_name;  // nodes of the main graph, by their names
-  std::vector<std::int32_t> inputs_by_key, inputs_by_place, outputs_by_key;
+  std::vector<std::int32_t> inputs_by_key, inputs_by_endpoint, outputs_by_key;
   mutable shared_slot<const std::vector<tensor>> weights;  // by node, after the first request
   mutable shared_slot<const plan_list> plans;
   mutable shared_slot<const weight_variables> variables;

@@ -130,7 +130,7 @@ std::shared_ptr<const plan_state> make_plan(const model_state& m, plan_key key, 
 
 std::vector<std::int32_t> endpoint_table::outputs(std::int32_t node) const {
   std::vector<std::int32_t> all{0};
-  std::int32_t next = places_[place_of({node, -1})];
+  std::int32_t next = slots_[slot_for({node, -1})];
   if (next >= 0) next = entries_[static_cast<std::size_t>(next)].chained;
   for (; next >= 0; next = entries_[static_cast<std::size_t>(next)].chained)
     all.push_back(entries_[static_cast<std::size_t>(next)].at.output);

@@ -9,14 +9,14 @@ namespace kerngrad::graph::detail {
 // it names: a plan has a table for each function that it plans.
 class endpoint_table {
  public:
-  inline explicit endpoint_table(std::int32_t unset) : places_(16, -1), unset_(unset) {}
+  inline explicit endpoint_table(std::int32_t unset) : slots_(16, -1), unset_(unset) {}
   inline std::int32_t at(endpoint e) const {
-    const std::int32_t found = places_[place_of(e)];
+    const std::int32_t found = slots_[slot_for(e)];
     return found < 0 ? unset_ : entries_[static_cast<std::size_t>(found)].number;
   }
   inline bool has(endpoint e) const { return at(e) != unset_; }
   inline std::int32_t& operator[](endpoint e) {
-    const std::int32_t found = places_[place_of(e)];
+    const std::int32_t found = slots_[slot_for(e)];
     return entries_[static_cast<std::size_t>(found < 0 ? add(e) : found)].number;
   }
   // The outputs of a node that have been named, and the first one, in ascending order.
@@ -28,35 +28,35 @@ class endpoint_table {
     endpoint at;
     std::int32_t number, chained;
   };
-  inline std::size_t place_of(endpoint e) const {
+  inline std::size_t slot_for(endpoint e) const {
     std::uint64_t key =
         static_cast<std::uint64_t>(static_cast<std::uint32_t>(e.node)) << 32 | static_cast<std::uint32_t>(e.output);
     key = (key ^ key >> 31) * 0x9e3779b97f4a7c15u;
     key = (key ^ key >> 29) * 0xbf58476d1ce4e5b9u;
-    std::size_t i = (key ^ key >> 32) & (places_.size() - 1);
-    while (places_[i] >= 0 && !(entries_[static_cast<std::size_t>(places_[i])].at == e))
-      i = (i + 1) & (places_.size() - 1);
+    std::size_t i = (key ^ key >> 32) & (slots_.size() - 1);
+    while (slots_[i] >= 0 && !(entries_[static_cast<std::size_t>(slots_[i])].at == e))
+      i = (i + 1) & (slots_.size() - 1);
     return i;
   }
   inline void grow() {
-    places_.assign(2 * places_.size(), -1);
-    for (std::size_t i = 0; i < entries_.size(); ++i) places_[place_of(entries_[i].at)] = static_cast<std::int32_t>(i);
+    slots_.assign(2 * slots_.size(), -1);
+    for (std::size_t i = 0; i < entries_.size(); ++i) slots_[slot_for(entries_[i].at)] = static_cast<std::int32_t>(i);
   }
   inline std::int32_t add(endpoint e) {
     std::int32_t head = -1;
     if (e.output > 0) {
-      head = places_[place_of({e.node, -1})];
+      head = slots_[slot_for({e.node, -1})];
       if (head < 0) head = add({e.node, -1});
     }
-    if (2 * (entries_.size() + 1) > places_.size()) grow();
+    if (2 * (entries_.size() + 1) > slots_.size()) grow();
     const auto made = static_cast<std::int32_t>(entries_.size());
-    places_[place_of(e)] = made;
+    slots_[slot_for(e)] = made;
     entries_.push_back({e, unset_, -1});
     if (head >= 0) entries_.back().chained = std::exchange(entries_[static_cast<std::size_t>(head)].chained, made);
     return made;
   }
 
-  std::vector<std::int32_t> places_;  // of entries; a power of two of them, at most half of them taken
+  std::vector<std::int32_t> slots_;  // of entries; a power of two of them, at most half of them taken
   std::vector<entry> entries_;
   std::int32_t unset_;
 };

@@ -48,7 +48,7 @@ class port_reader {
   void add(std::string_view key, const json& entry, std::vector<port>& ports, std::vector<endpoint>& at) const {
     const std::string what = "port " + in_quotes(key);
     port p{.key = std::string(key), .node = text_in(file_, entry, "name", what)};
-    const std::optional<place> where = place_in(p.node);
+    const std::optional<node_output> where = node_output_in(p.node);
     const std::int32_t found = where ? names_.find(where->name) : -1;
     if (found < 0)
       file_.refuse("has " + what + " at " + in_quotes(p.node) + ", which is no node", "a node of the graph");

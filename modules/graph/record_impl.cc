@@ -49,12 +49,12 @@ class recording {
   std::shared_ptr<graph_def> take() { return std::move(graph_); }
 
  private:
-  // A tensor and the place that computes it. It is held, so that no other gets its address.
+  // A tensor and the endpoint that computes it. It is held, so that no other gets its address.
   struct value {
     tensor x;
     endpoint at;
   };
-  endpoint place_of(const tensor& x, std::string_view op);
+  endpoint endpoint_of(const tensor& x, std::string_view op);
   const value* known(const tensor& x);
   endpoint reshaped(const value& from, const tensor& x);
   endpoint add_constant(const tensor& x, const std::string& name);
@@ -74,9 +74,9 @@ std::string recording::unused(const std::string& name) {
   std::string free = name.empty() ? "unnamed" : name;
   std::ranges::replace_if(free, [](char c) { return c == ':' || c == '^'; }, '_');
   const std::string base = free;
-  const auto place = [&] { return std::ranges::lower_bound(names_, free); };
-  for (int i = 1; place() != names_.end() && *place() == free; ++i) free = base + "_" + std::to_string(i);
-  names_.insert(place(), free);
+  const auto position = [&] { return std::ranges::lower_bound(names_, free); };
+  for (int i = 1; position() != names_.end() && *position() == free; ++i) free = base + "_" + std::to_string(i);
+  names_.insert(position(), free);
   return free;
 }
 
@@ -151,7 +151,7 @@ endpoint recording::reshaped(const value& from, const tensor& x) {
   return at;
 }
 
-endpoint recording::place_of(const tensor& x, std::string_view op) {
+endpoint recording::endpoint_of(const tensor& x, std::string_view op) {
   if (const value* v = known(x)) {
     if (v->x.signature() == x.signature()) return v->at;
     if (v->x.type() == x.type() && v->x.size() == x.size()) return reshaped(*v, x);
@@ -177,7 +177,7 @@ void recording::add_call(const kernel_call& call, const tensor_list& out) {
     for (std::size_t i = 0; i < made.inputs.size(); ++i) {
       const graph_call::input& input = made.inputs[i];
       n.inputs.push_back(input.constant.defined() ? add_constant(input.constant, n.name + "/" + std::to_string(i))
-                                                  : place_of(flat[static_cast<std::size_t>(input.tensor)], n.name));
+                                                  : endpoint_of(flat[static_cast<std::size_t>(input.tensor)], n.name));
     }
   } else {
     fail("record", "a call of the registered kernel " + n.name, "calls of the library's ops",
@@ -196,7 +196,7 @@ void recording::add_result(std::size_t i, const tensor& y) {
   function_def& f = graph_->main;
   if (std::ranges::find(f.outputs, key, &port::key) != f.outputs.end())
     fail("record", "the key " + key + " of two results", "each key once", "change record_options::outputs");
-  node n = node_of(key, "Identity", {place_of(y, key)});
+  node n = node_of(key, "Identity", {endpoint_of(y, key)});
   n.attrs.push_back(type_of("T", y.type()));
   const std::int32_t at = add_node(std::move(n));
   f.outputs.push_back({key, f.nodes[static_cast<std::size_t>(at)].name + ":0", y.type(), true, shape_of(y).dims});

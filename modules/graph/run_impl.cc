@@ -121,9 +121,9 @@ void run_fused(const step& s, const sequence& of, run_frame& with) {
 // Loops meet the same shapes in most of their turns.
 const step& bound_for(const step& s, const sequence& of, run_frame& with) {
   const std::span<const tensor> in = input_tensors(s, of, with);
-  const auto place = static_cast<std::size_t>(s.late + 1);
-  if (with.bound.size() <= place) with.bound.resize(place + 1);
-  late_binding& kept = with.bound[place];
+  const auto index = static_cast<std::size_t>(s.late + 1);
+  if (with.bound.size() <= index) with.bound.resize(index + 1);
+  late_binding& kept = with.bound[index];
   const auto signature_of = [](const tensor& x) { return x.signature(); };
   if (s.late >= 0 && kept.bound.at && std::ranges::equal(kept.in, in, {}, {}, signature_of)) return kept.bound;
   kept.bound = bound_step(s, in);

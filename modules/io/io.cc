@@ -25,8 +25,9 @@ struct skipped_entry {
   std::string reason;  ///< "has dtype "F8_E5M2""
 };
 
-/// Tensors by name, sorted by name. A file of one unnamed tensor (.npy, .csv, an image) has it under the empty name,
-/// and converts to it: `const kg::tensor x = kg::io::load("x.npy");`.
+/// Tensors by name, sorted by name, as `load` returns and `save` takes them. The tensor of a file without names (.npy,
+/// .csv, an image) has the empty name. A list of one tensor converts to the tensor: `const kg::tensor x =
+/// kg::io::load("x.npy");`.
 class named_tensors {
  public:
   // The library defines these members: otherwise each file with such a list takes twice as long to compile.
@@ -43,9 +44,9 @@ class named_tensors {
   /// The tensor of that name. If there is none, throws and lists the names, or says why `load` skipped it.
   tensor at(std::string_view name) const;
   bool contains(std::string_view name) const;
-  /// Adds a tensor, or replaces the one of that name. Throws for an undefined tensor.
+  /// Adds a tensor, or replaces the one that has the name. Throws for an undefined tensor.
   void set(std::string_view name, tensor value);
-  /// The one tensor. Throws if there is none or several.
+  /// The only tensor. Throws if there is none or several.
   operator tensor() const;
 
   std::size_t size() const { return list_.size(); }
@@ -64,30 +65,31 @@ class named_tensors {
 
 /// Reads a file whose name ends in .npy, .npz, .safetensors, .csv, .png, .ppm, .pgm or .wav, in upper or lower case.
 ///
-/// - .npy, .npz (stored or deflated): bool, uint8, int32, int64, float16, float32, float64, complex64 and complex128 of
-///   either byte order, in C's or Fortran's order. Structured dtypes, objects and pickles are rejected. Members of a
-///   .npz that are no .npy files, such as folders, are in `skipped`.
-/// - .safetensors: BOOL, U8, I32, I64, F16, BF16, F32, F64 and C64. Tensors of other dtypes are in `skipped`.
-/// - .csv: float64 [rows, columns], as `load_csv` reads it by default.
-/// - .png: uint8 [height, width, channels] with 1 (gray), 2 (gray and alpha), 3 (RGB) or 4 (RGBA) channels. Palettes
-///   are expanded, other bit depths are scaled to 8 bits; gamma and profiles are not applied.
-/// - .ppm (P6), .pgm (P5): uint8 [height, width, 3] and [height, width, 1], scaled to a white of 255.
-/// - .wav: float32 [frames, channels], as `load_wav` reads it, which also returns the rate.
+/// A .npy or .npz (stored or deflated) holds bool, uint8, int32, int64, float16, float32, float64, complex64 or
+/// complex128. Either byte order, C's order and Fortran's order are read. Structured dtypes, objects and pickles are
+/// rejected. Members of a .npz that are no .npy files, such as folders, are in `skipped`. A .safetensors holds BOOL,
+/// U8, I32, I64, F16, BF16, F32, F64 or C64. Tensors of other dtypes are in `skipped`. A .csv is float64 [rows,
+/// columns], as `load_csv` reads it by default.
+///
+/// A .png is uint8 [height, width, channels] with 1 (gray), 2 (gray and alpha), 3 (RGB) or 4 (RGBA) channels. Palettes
+/// are expanded, other bit depths are scaled to 8 bits; gamma and profiles are not applied. A .ppm (P6) is uint8
+/// [height, width, 3], a .pgm (P5) uint8 [height, width, 1], scaled to a white of 255. A .wav is float32 [frames,
+/// channels]; `load_wav` also returns its rate.
 ///
 /// Sizes in the file are checked before memory is taken: sizes that the file cannot hold, or that the memory limit does
 /// not allow, throw. The file is mapped while it is read; another process must not truncate it meanwhile. Throws
 /// `error`, with the file's name, for files that cannot be opened or do not follow the format.
 named_tensors load(const std::string& path);
 /// Reads only the tensors of these names, of a .npz or a .safetensors: `load("model.safetensors", {"weight"})`. The
-/// elements of others are not read, and they may be of any kind. Throws for a name that the file lacks, and for a
-/// tensor that `load` would skip.
+/// elements of others are not read, and they may be of any kind. Throws for a name that the file lacks, for a tensor
+/// that `load` would skip, and for other formats.
 named_tensors load(const std::string& path, std::span<const std::string> names);
 inline named_tensors load(const std::string& path, std::initializer_list<std::string> names) {
   return load(path, std::span(names.begin(), names.size()));
 }
 
-/// Reads the tensors of a file whose bytes are in memory. The ending of `name` says which format it has; errors quote
-/// it.
+/// Reads the tensors of a file whose bytes are in memory, with all of them or those of `names`, as `load`. The ending
+/// of `name` says which format it has; errors quote it. Throws as `load`.
 named_tensors decode(std::span<const std::byte> bytes, const std::string& name);
 named_tensors decode(std::span<const std::byte> bytes, const std::string& name, std::span<const std::string> names);
 inline named_tensors decode(std::span<const std::byte> bytes, const std::string& name,
@@ -95,12 +97,13 @@ inline named_tensors decode(std::span<const std::byte> bytes, const std::string&
   return decode(bytes, name, std::span(names.begin(), names.size()));
 }
 
-/// The tensors of a .safetensors as `load` returns them, but with their elements in the mapped file. Elements are read
-/// when they are used, shared by all processes that map the file, and never written. The file stays mapped as long as
-/// one of the tensors or a copy lives, and must not change meanwhile. Booleans and misaligned elements are copied.
+/// Maps a .safetensors and returns its tensors as `load` does, but with their elements in the mapped file. Elements are
+/// read when they are used, shared by all processes that map the file, and never written. The file stays mapped as long
+/// as one of the tensors or a copy lives, and must not change meanwhile. Booleans and misaligned elements are copied.
 /// Throws as `load`, and for other formats.
 named_tensors map(const std::string& path);
-/// Only the tensors of these names.
+/// Maps a .safetensors and returns only the tensors of these names. Throws for a name that the file lacks, and for a
+/// tensor that `load` would skip.
 named_tensors map(const std::string& path, std::span<const std::string> names);
 inline named_tensors map(const std::string& path, std::initializer_list<std::string> names) {
   return map(path, std::span(names.begin(), names.size()));
@@ -108,7 +111,7 @@ inline named_tensors map(const std::string& path, std::initializer_list<std::str
 
 /// Options for writing a file.
 struct save_options {
-  bool compressed = false;  ///< .npz: deflated, not stored; the others have no choice
+  bool compressed = false;  ///< true: the elements of a .npz are deflated; other formats ignore it
 };
 
 /// Writes one tensor as .npy, .csv, .png, .ppm or .pgm, in the dtypes and shapes that `load` returns. Images may also
@@ -116,11 +119,13 @@ struct save_options {
 /// storage is fetched first.
 ///
 /// The file is replaced as a whole: it is written under another name in the same folder, flushed to the disk and
-/// renamed. If that fails, an old file is unchanged, and nothing else is left. Throws `error`.
+/// renamed. If that fails, an old file is unchanged, and nothing else is left. Throws `error` for an undefined tensor,
+/// for another ending, dtype or shape, and for a file that cannot be written.
 void save(const std::string& path, const tensor& x, const save_options& how = {});
 
 /// Writes tensors by name as .npz or .safetensors: `save("a.npz", {{"x", x}})`. The same tensors give the same file.
-/// Names are UTF-8 and not empty. bfloat16 is only for .safetensors, complex128 only for .npz.
+/// Names are UTF-8 and not empty. bfloat16 is only for .safetensors, complex128 only for .npz. Throws for other names
+/// and dtypes, and for several tensors in another format.
 void save(const std::string& path, const named_tensors& all, const save_options& how = {});
 
 // ------------------------------------------------------------------------------------------ tables
@@ -134,7 +139,7 @@ struct csv_options {
   dtype type = dtype::float64;  ///< of the elements; any but the complex ones
 };
 
-/// A matrix, [rows, columns], and the names of its columns, if there are any.
+/// A matrix of shape [rows, columns], and the names of its columns, if there are any.
 struct table {
   std::vector<std::string> columns;
   tensor values;
@@ -142,58 +147,62 @@ struct table {
 
 /// Reads a .csv: rows of fields of one length, optionally in quotes (RFC 4180). Lines end in LF or CRLF; empty ones are
 /// skipped. A number field is rounded to the dtype and may be `nan` or `inf`. Empty fields, NA and N/A are NaN, or
-/// throw if the dtype has no NaN. bool takes 0, 1, true and false. An empty file has shape [0, 0].
+/// throw if the dtype has no NaN. bool takes 0, 1, true and false. An empty file has shape [0, 0]. Throws `error`, with
+/// the file's name and the line, for rows of different lengths and other fields.
 table load_csv(const std::string& path, const csv_options& how = {});
-/// Reads the table of a .csv whose bytes are in memory; errors quote `name`.
+/// Reads the table of a .csv whose bytes are in memory, as `load_csv`; errors quote `name`.
 table decode_csv(std::span<const std::byte> bytes, const std::string& name, const csv_options& how = {});
 
 /// Writes a .csv as `save` does, with the names of the columns, if there are any, in the first row. The values have
-/// rank 2, or rank 1 as one column. Numbers are as short as possible without changing when they are read back.
+/// rank 2, or rank 1 as one column, and any dtype but the complex ones. Numbers are as short as possible without
+/// changing when they are read back. Throws if there is not one name per column.
 void save_csv(const std::string& path, const table& all, char delimiter = ',');
 
 // ------------------------------------------------------------------------------------------ audio
 
-/// Samples [frames, channels], and the number of frames per second.
+/// Samples of shape [frames, channels], and the number of frames per second.
 struct audio {
   tensor samples;
   std::int64_t rate = 0;
 };
-/// Sample format of a .wav: integers of 16 or 24 bits, or float32.
+/// The sample format of a .wav: integers of 16 or 24 bits, or float32.
 enum class wav_samples : std::uint8_t { pcm16, pcm24, float32 };
 
-/// Reads a .wav of one of these formats as float32. Integers are divided by 2^15 or 2^23: samples are exact and in [-1,
-/// 1). Chunks other than format and samples are ignored. Throws `error` as `load` does, and for other sample formats.
+/// Reads a .wav of one of the formats of `wav_samples` as float32. Integers are divided by 2^15 or 2^23: samples are
+/// exact and in [-1, 1). Chunks other than format and samples are ignored. Throws `error` as `load` does, and for other
+/// sample formats.
 audio load_wav(const std::string& path);
-/// Reads the audio of a .wav whose bytes are in memory; errors quote `name`.
+/// Reads the audio of a .wav whose bytes are in memory, as `load_wav`; errors quote `name`.
 audio decode_wav(std::span<const std::byte> bytes, const std::string& name);
-/// Writes a .wav as `save` does. The samples are float32 or float64 [frames] or [frames, channels]. For integers they
-/// are clipped to [-1, 1) and rounded to the nearest, ties to even. Throws for NaN in integers, for a rate below 1, and
-/// for more than the 2^32 bytes that the format can count.
+/// Writes a .wav as `save` does. The samples are float32 or float64 [frames] or [frames, channels]. As integers they
+/// are clipped to [-1, 1) and rounded to the nearest, ties to even. Throws for NaN in integers, for other dtypes and
+/// shapes, for a rate below 1, and for 2^32 bytes or more, which the format cannot count.
 void save_wav(const std::string& path, const audio& sound, wav_samples kind = wav_samples::pcm16);
 
 // ------------------------------------------------------------------------------------------ training
 
-/// The values of variables by their names, to be saved. Throws for names that are empty or occur twice.
+/// Returns the values of variables by their names, to be saved. Throws for names that are empty or occur twice.
 named_tensors state_of(std::span<const variable> variables);
 inline named_tensors state_of(std::initializer_list<variable> variables) {
   return state_of(std::span(variables.begin(), variables.size()));
 }
-/// The values of variables and the state of an optimizer, as tensors to save. The tensors of `optimizer::state` have
-/// `optimizer/` before their names. Training that continues after `restore` is bitwise identical to training without
-/// the break. Add your own random states and counters with `set`.
+/// Returns the values of variables and the state of an optimizer, as tensors to save. The tensors of `optimizer::state`
+/// have `optimizer/` before their names. Training that continues after `restore` is bitwise identical to training
+/// without the break. Add your own random states and counters with `named_tensors::set`.
 named_tensors state_of(std::span<const variable> variables, const optimizer& by);
 inline named_tensors state_of(std::initializer_list<variable> variables, const optimizer& by) {
   return state_of(std::span(variables.begin(), variables.size()), by);
 }
 
-/// Gives variables the values that `state` has under their names; its other entries are ignored. Throws, and changes no
-/// variable, if an entry is missing or has another shape or dtype.
+/// Gives variables the values that `state` has under their names. Other entries are ignored. Throws, and changes no
+/// variable, if a value is missing or has another shape or dtype.
 void restore(const named_tensors& state, std::span<const variable> variables);
 inline void restore(const named_tensors& state, std::initializer_list<variable> variables) {
   restore(state, std::span(variables.begin(), variables.size()));
 }
-/// Restores variables and the optimizer. The optimizer must have the same type and settings as the saved one; its
-/// earlier steps do not matter.
+/// Restores variables and the optimizer from the state that `state_of` returned. The optimizer must have the same type
+/// and settings as the saved one; its earlier steps do not matter. Throws, and changes nothing, if an entry is missing
+/// or has another shape or dtype.
 void restore(const named_tensors& state, std::span<const variable> variables, optimizer& by);
 inline void restore(const named_tensors& state, std::initializer_list<variable> variables, optimizer& by) {
   restore(state, std::span(variables.begin(), variables.size()), by);
@@ -201,31 +210,30 @@ inline void restore(const named_tensors& state, std::initializer_list<variable> 
 
 // ------------------------------------------------------------------------------------------ files of other formats
 
-/// The bytes of a file, mapped as long as `owner` or a copy of it lives.
+/// The bytes of a mapped file. It stays mapped as long as `owner` or a copy of it lives.
 struct mapped_bytes {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;
-  std::uint64_t id = 0;  ///< no other file of the file system has it while this one is mapped
+  std::uint64_t id = 0;  ///< a number that no other file of the file system has while this one is mapped
 };
 /// Maps a regular file for reading. Another process must not truncate it meanwhile. Throws `error` in the name of
 /// `function` for files that cannot be opened.
 mapped_bytes map_file(const std::string& path, std::string_view function = "map_file");
-/// Writes a file that appears as a whole or not at all, as `save` does.
+/// Writes a file that appears as a whole or not at all, as `save` does. Throws `error` in the name of `function` if it
+/// cannot be written.
 void save_bytes(const std::string& path, std::span<const std::byte> bytes, std::string_view function = "save_bytes");
 
 /// A file and its parts, such as a model and its weights. The parts are files in the same folder, which the file names.
-/// `keep` replaces all of them together:
+/// `keep` replaces all of them together.
 ///
-/// - If a step throws, the old files are unchanged, and nothing else is left. If the program is killed, the file and
-///   the parts that it names are the old ones or the new ones. Unused parts may stay.
-/// - A process that reads at the same time gets the old files or the new ones. If a part is gone, it reads the file
-///   again.
-/// - A part is named after the file, its number and its contents: `model-1of2-0123456789abcdef.bin`. Parts never
-///   change.
-/// - Any number of threads and processes may write to one path. The last one wins, as a whole.
+/// If a step throws, the old files are unchanged, and nothing else is left. If the program is killed, the file and the
+/// parts that it names are the old ones or the new ones. Unused parts may stay. A process that reads at the same time
+/// gets the old files or the new ones; if a part is gone, it must read the file again. A part is named after the file,
+/// its number and its contents: `model-1of2-0123456789abcdef.bin`. Parts never change. Any number of threads and
+/// processes may write to one path. The last one wins, as a whole.
 class file_group {
  public:
-  /// Throws `error` in the name of `function` for a path that cannot be written.
+  /// Begins a file at `path`. Throws `error` in the name of `function` if it cannot be written there.
   explicit file_group(const std::string& path, std::string_view function = "file_group");
   file_group(const file_group&) = delete;
   file_group& operator=(const file_group&) = delete;
@@ -234,11 +242,12 @@ class file_group {
 
   /// Adds bytes to a part. The first call begins a part, and so does the first call after `end_part`.
   void write(std::span<const std::byte> bytes);
-  /// Ends a part.
+  /// Ends a part. The next `write` begins another one.
   void end_part();
-  /// Replaces the files, once. `text` makes the contents of the file from the names of the parts. `named` finds the
-  /// names in the contents of the replaced file, whose parts are removed if the new file does not name them. If `named`
-  /// throws `error`, they stay.
+  /// Replaces the old file and its parts by the new ones. Call it once, after all other calls. `text` gets the names of
+  /// the new parts and returns the contents of the new file. If there is an old file, `named` gets its bytes and
+  /// returns the names of its parts. Parts that the new file does not name are then removed. They stay if `named`
+  /// throws `error`.
   void keep(const std::function<std::string(std::span<const std::string> names)>& text,
             const std::function<std::vector<std::string>(std::span<const std::byte> replaced)>& named);
 
@@ -328,7 +337,7 @@ class unfinished_file {
   const std::string& path() const { return path_; }
   // Forces the file to the disk. Nothing is written after this.
   void finish();
-  // Gives the finished file its name, in the place of a file that has it.
+  // Gives the finished file its name, and replaces a file that has it.
   void place(const std::string& path);
 
  private:

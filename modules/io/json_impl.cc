@@ -28,7 +28,7 @@ namespace {
 
 // Counts of a text that is JSON. For any other text they hold for its part before the first mistake.
 struct json_measures {
-  std::int64_t words = 1;    // of values, keys and the places of keys
+  std::int64_t words = 1;    // of values, keys and the offsets of keys
   std::int64_t bytes = 0;    // of strings and of numbers that fill more than a word
   std::int64_t longest = 0;  // part of the text that the parser keeps, which is from one string or number to the next
 
@@ -203,11 +203,11 @@ const json_value* json_value::find(std::string_view name) const {
       if (member.name == name) return &member.value;
     return nullptr;
   }
-  const auto* const places = reinterpret_cast<const std::uint32_t*>(this + words() - index_words(count));
-  const auto* const at = std::lower_bound(places, places + count, name, [&](std::uint32_t place, std::string_view key) {
-    return this[place].text() < key;
-  });
-  return at != places + count && this[*at].text() == name ? this + *at + 1 : nullptr;
+  const auto* const offsets = reinterpret_cast<const std::uint32_t*>(this + words() - index_words(count));
+  const auto* const at =
+      std::lower_bound(offsets, offsets + count, name,
+                       [&](std::uint32_t offset, std::string_view key) { return this[offset].text() < key; });
+  return at != offsets + count && this[*at].text() == name ? this + *at + 1 : nullptr;
 }
 
 // ------------------------------------------------------------------------------------------ the second pass
@@ -246,11 +246,11 @@ class json_builder final : public nlohmann::json_sax<nlohmann::json> {
   bool end_object() override {
     const opened object = open_[--opened_];
     const std::size_t members = object.count / 2;
-    if (const std::size_t places = json_value::index_words(members); places > 0) {
-      if (most_words_ - used_ < places) too_small();
+    if (const std::size_t words = json_value::index_words(members); words > 0) {
+      if (most_words_ - used_ < words) too_small();
       auto* const index = reinterpret_cast<std::uint32_t*>(words_ + used_);
       sort_keys(object.at, std::span(index, members));
-      used_ += places;
+      used_ += words;
     } else {
       std::uint32_t near[json_value::most_unsorted];
       sort_keys(object.at, std::span(near).first(members));
@@ -307,16 +307,17 @@ class json_builder final : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   // The distances of the keys from their object, sorted by the keys.
-  void sort_keys(std::size_t object, std::span<std::uint32_t> places) {
+  void sort_keys(std::size_t object, std::span<std::uint32_t> offsets) {
     const json_value* const from = words_ + object;
     std::size_t next = 1;
-    for (std::uint32_t& place : places) {
-      place = static_cast<std::uint32_t>(next);
+    for (std::uint32_t& offset : offsets) {
+      offset = static_cast<std::uint32_t>(next);
       next += 1 + from[next + 1].words();
     }
-    const auto key = [&](std::uint32_t place) { return from[place].text(); };
-    std::ranges::sort(places, {}, key);
-    if (const auto found = std::ranges::adjacent_find(places, {}, key); found != places.end()) throw twice(key(*found));
+    const auto key = [&](std::uint32_t offset) { return from[offset].text(); };
+    std::ranges::sort(offsets, {}, key);
+    if (const auto found = std::ranges::adjacent_find(offsets, {}, key); found != offsets.end())
+      throw twice(key(*found));
   }
 
   json_value* words_;

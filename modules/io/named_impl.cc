@@ -26,7 +26,7 @@ namespace {
 
 bool by_name(const named_tensor& a, const named_tensor& b) { return a.name < b.name; }
 
-auto place_of(const std::vector<named_tensor>& list, std::string_view name) {
+auto position_of(const std::vector<named_tensor>& list, std::string_view name) {
   return std::lower_bound(list.begin(), list.end(), name,
                           [](const named_tensor& one, std::string_view wanted) { return one.name < wanted; });
 }
@@ -76,7 +76,7 @@ named_tensors::named_tensors(std::vector<named_tensor> list, std::vector<skipped
 }
 
 tensor named_tensors::at(std::string_view name) const {
-  const auto found = place_of(list_, name);
+  const auto found = position_of(list_, name);
   if (found != list_.end() && found->name == name) return found->value;
   const auto left_out = std::ranges::find(skipped_, name, &skipped_entry::name);
   if (left_out != skipped_.end())
@@ -85,13 +85,13 @@ tensor named_tensors::at(std::string_view name) const {
 }
 
 bool named_tensors::contains(std::string_view name) const {
-  const auto found = place_of(list_, name);
+  const auto found = position_of(list_, name);
   return found != list_.end() && found->name == name;
 }
 
 void named_tensors::set(std::string_view name, tensor value) {
   check_defined(name, value);
-  const auto found = list_.begin() + (place_of(list_, name) - list_.begin());
+  const auto found = list_.begin() + (position_of(list_, name) - list_.begin());
   if (found != list_.end() && found->name == name) found->value = std::move(value);
   else list_.insert(found, named_tensor{std::string(name), std::move(value)});
 }

@@ -11,30 +11,30 @@ import :tensor;
 
 export namespace kerngrad {
 
-/// One run of a kernel. Objects that it refers to live until the hook returns.
+/// One run of a kernel, as hooks get it. Objects that it refers to live until the hook returns.
 struct kernel_event {
-  std::string_view op;                    ///< its name
-  std::string_view backend;               ///< where it runs
+  std::string_view op;                    ///< name of the op
+  std::string_view backend;               ///< name of the backend that it runs on
   std::string_view target;                ///< the SIMD target, on the backend simd; empty for plain C++
   dtype compute = dtype::float32;         ///< the dtype that the kernel was chosen by
   std::span<const tensor* const> in;      ///< operands after promotion; optional ones may be undefined
   std::span<const tensor> out;            ///< results; none yet at `begin`
-  bool backward = false;                  ///< it is part of a backward pass over a tape
-  std::int64_t begin_ns = 0, end_ns = 0;  ///< of the steady clock; the second at `end` only
+  bool backward = false;                  ///< true if it runs in a backward pass
+  std::int64_t begin_ns = 0, end_ns = 0;  ///< nanoseconds of the steady clock; end_ns is 0 at `begin`
 };
-/// An allocation (bytes > 0) or a release (bytes < 0) of a tensor's elements.
+/// An allocation (bytes > 0) or a release (bytes < 0) of a tensor's elements, as hooks get it.
 struct allocation_event {
   std::int64_t bytes = 0;
 };
-/// The active backend has no kernel for a call, and another backend's runs.
+/// A call for which the active backend `from` has no kernel, so that the kernel of the backend `to` runs.
 struct fallback_event {
   std::string_view op, from, to;
   dtype compute = dtype::float32;
 };
 
-/// Functions to call; empty ones are skipped. They run on the thread of the call. If `begin` or `end` throws, the call
-/// ends with that exception, its result is dropped, and nothing is recorded. Kernels that a hook runs are not reported.
-/// `allocate` must not throw and must not make tensors.
+/// Functions that the library calls when kernels run and memory is allocated; empty ones are skipped. They run on the
+/// thread of the call. If `begin` or `end` throws, the call ends with that exception, its result is dropped, and
+/// nothing is recorded. Kernels that a hook runs are not reported. `allocate` must not throw and must not make tensors.
 struct hooks {
   std::function<void(const kernel_event&)> begin{}, end{};
   std::function<void(const allocation_event&)> allocate{};
@@ -43,7 +43,7 @@ struct hooks {
   bool this_thread_only = false;
 };
 
-/// Hooks that are active while this lives. Move-only.
+/// Keeps hooks active for as long as it lives. Move-only.
 class hook_handle {
  public:
   hook_handle() = default;
@@ -60,7 +60,7 @@ class hook_handle {
   friend hook_handle add_hooks(hooks);
   std::shared_ptr<const void> added_;
 };
-/// Adds hooks. With several, they run in the order in which they were added.
+/// Adds hooks, which are active for as long as the result lives. Hooks run in the order in which they were added.
 [[nodiscard]] hook_handle add_hooks(hooks wanted);
 
 }  // namespace kerngrad

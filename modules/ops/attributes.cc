@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attributes of the built-in ops, a list for each kind of row. Shape rules and launchers read them by their places
+// The attributes of the built-in ops, a list for each kind of row. Shape rules and launchers read them by their indices
 // in these lists, which the compiler finds.
 module;
 #include "kernels/common/abi.h"
@@ -12,15 +12,15 @@ import :op;
 
 namespace kerngrad::attributes {
 
-/// An axis, counted from the front or from the back.
+/// An attribute for an axis, counted from the front or from the back.
 consteval attr_spec axis_attr(std::string_view name, std::string_view doc, double fallback = 0) {
   return {.name = name, .kind = attr_kind::integer, .doc = doc, .fallback = fallback, .least = -8, .most = 7};
 }
-/// Axes: one, a list, or all if the attribute is omitted.
+/// An attribute for axes: one, a list, or all if the attribute is omitted.
 consteval attr_spec axes_attr(std::string_view name, std::string_view doc) {
   return {.name = name, .kind = attr_kind::list, .doc = doc, .least = -8, .most = 7, .scalar_or_list = true};
 }
-/// Pixels: one number for height and width, or both.
+/// An attribute for pixels: one number for height and width, or both.
 consteval attr_spec pixels_attr(std::string_view name, std::string_view doc) {
   return {.name = name,
           .kind = attr_kind::list,
@@ -56,7 +56,7 @@ consteval attr_spec choice_attr(std::string_view name, std::string_view doc, std
   return {.name = name, .kind = attr_kind::text, .doc = doc, .choices = choices};
 }
 
-/// The longer list begins with the shorter one, so that code that reads the shorter reads the longer.
+/// True if the longer list begins with the shorter one, so that code that reads the shorter reads the longer.
 consteval bool begins_with(std::span<const attr_spec> all, std::span<const attr_spec> first) {
   for (std::size_t i = 0; i < first.size(); ++i)
     if (all.size() <= i || all[i].name != first[i].name) return false;
@@ -65,7 +65,7 @@ consteval bool begins_with(std::span<const attr_spec> all, std::span<const attr_
 
 // ------------------------------------------------------------------------------------------ elementwise
 
-inline constexpr attr_spec leaky[] = {number_attr("alpha", "slope for x < 0", 0.2)};
+inline constexpr attr_spec leaky[] = {number_attr("alpha", "factor for x < 0", 0.2)};
 inline constexpr attr_spec step[] = {number_attr("alpha", "value for x <= 0", 0)};
 inline constexpr attr_spec clip[] = {required_number("clipValueMin", "lower bound, kept in double precision"),
                                      required_number("clipValueMax", "upper bound, at least the lower one")};
@@ -141,7 +141,7 @@ static_assert(begins_with(volume_conv_input, volume_conv) && begins_with(volume_
 
 inline constexpr attr_spec activation = choice_attr("activation", "what is done to the sum of product and bias",
                                                     std::string_view(kernels::activation_texts).substr(1));
-inline constexpr attr_spec leaky_slope = number_attr("leakyreluAlpha", "slope of leakyrelu below 0", 0.2);
+inline constexpr attr_spec leaky_slope = number_attr("leakyreluAlpha", "factor of leakyrelu below 0", 0.2);
 inline constexpr attr_spec fused_matmul[] = {matmul[0], matmul[1], activation, leaky_slope};
 inline constexpr attr_spec fused_conv[] = {strides, pad_pixels, format, dilations, rounding, activation, leaky_slope};
 
@@ -150,7 +150,7 @@ static_assert(begins_with(conv_input, conv) && begins_with(conv_filter, conv) &&
 
 // ------------------------------------------------------------------------------------------ normalization
 
-/// Keeps a variance of 0 from being divided by.
+/// An attribute that is added to a variance, so that nothing is divided by 0.
 consteval attr_spec epsilon_attr(std::string_view name) {
   return {.name = name,
           .kind = attr_kind::number,
@@ -205,7 +205,7 @@ inline constexpr attr_spec pad[] = {required_list("paddings", "a pair (before, a
                                      .kind = attr_kind::number,
                                      .doc = "value of the new elements, a text around texts",
                                      .or_text = true}};
-/// Indices that may be far outside of an axis, and bits, one for each of them.
+/// An attribute for indices, which may be far outside of an axis. mask_attr has a bit for each of them.
 consteval attr_spec indices_attr(std::string_view name, std::string_view doc, bool is_required) {
   return {.name = name, .kind = attr_kind::list, .doc = doc, .required = is_required, .least = -1e18, .most = 1e18};
 }
@@ -285,7 +285,7 @@ inline constexpr attr_spec resize[] = {
 
 inline constexpr attr_spec crop_method = choice_attr("method", "how a crop is sampled", "bilinear|nearest");
 inline constexpr attr_spec slopes =
-    choice_attr("slopes", "sides along which not the value is taken but its slope in pixels", "none|height|width|both");
+    choice_attr("slopes", "sides along which the derivative per pixel replaces the value", "none|height|width|both");
 inline constexpr attr_spec image_shape = required_list("inputShape", "shape of the image");
 inline constexpr attr_spec crop[] = {required(pixels_attr("cropSize", "height and width of a crop in pixels")),
                                      crop_method, number_attr("extrapolationValue", "value outside of the image", 0),
@@ -332,7 +332,7 @@ inline constexpr attr_spec fft_norm =
     choice_attr("norm", "what is divided by the length: the inverse, both by its root, or the forward transform",
                 "backward|ortho|forward");
 inline constexpr attr_spec fft[] = {fft_norm};
-/// Length of real transforms.
+/// An attribute for the number of points of real transforms.
 consteval attr_spec fft_length_attr(std::string_view doc) {
   return {.name = "fftLength", .kind = attr_kind::integer, .doc = doc, .least = 0, .most = 1e9};
 }
@@ -341,7 +341,7 @@ inline constexpr attr_spec rfft[] = {
     fft_norm};
 inline constexpr attr_spec irfft[] = {
     fft_length_attr("points of a transform; 0 for twice the bins less 2, and 1 for one bin"), fft_norm};
-/// One number, or several.
+/// An attribute for one number or several.
 consteval attr_spec number_or_numbers_attr(std::string_view name, std::string_view doc) {
   return {.name = name, .kind = attr_kind::numbers, .doc = doc, .scalar_or_list = true};
 }
@@ -485,7 +485,7 @@ inline constexpr attr_spec normal[] = {
     dtype_attr()};
 inline constexpr attr_spec multinomial[] = {{.name = "numSamples",
                                              .kind = attr_kind::integer,
-                                             .doc = "draws from each distribution",
+                                             .doc = "samples of each distribution",
                                              .required = true,
                                              .least = 0,
                                              .most = 1e9},

@@ -20,17 +20,17 @@ extern const std::span<const std::string_view> rule_names;
 
 namespace kerngrad::audit {
 
-/// The place of the op's first row in the table, its size without one: each table is searched once for an op, not once
+/// The index of the op's first row in the table, its size without one: each table is searched once for an op, not once
 /// for each question.
 template <fixed_string Op, const auto& Rows>
-inline constexpr std::size_t row_place = [] {
+inline constexpr std::size_t row_index = [] {
   const std::string_view name = Op;
   std::size_t at = 0;
   while (at < Rows.size() && Rows[at].name != name) ++at;
   return at;
 }();
 
-/// Kernels of a table that follow each other and are of one op, and their dtypes.
+/// Adjacent kernels of one op in a table, and their dtypes.
 struct kernel_run {
   std::string_view op;
   dtype_set types;
@@ -63,25 +63,25 @@ inline constexpr auto kernel_runs = [] {
 
 export namespace kerngrad::audit {
 
-/// The table has a row for the op.
+/// True if the table has a row for the op.
 template <fixed_string Op, const auto& Rows>
-concept op_has_row = (row_place<Op, Rows> < Rows.size());
+concept op_has_row = (row_index<Op, Rows> < Rows.size());
 
-/// The row has a name, a line of documentation, a shape rule and a launcher.
+/// True if the row has a name, a line of documentation, a shape rule and a launcher.
 template <fixed_string Op, const auto& Rows>
 concept row_is_complete = op_has_row<Op, Rows> && [] {
-  const op_row& row = Rows[row_place<Op, Rows>];
+  const op_row& row = Rows[row_index<Op, Rows>];
   return !row.doc.empty() && row.infer != nullptr && row.has_launcher();
 }();
 
-/// Calls can give the row's attributes: their declarations have no fault.
+/// True if the declarations of the row's attributes have no fault, so that calls can give them.
 template <fixed_string Op, const auto& Rows>
-concept row_has_sound_attributes = op_has_row<Op, Rows> && attrs_are_sound(Rows[row_place<Op, Rows>].attrs);
+concept row_has_sound_attributes = op_has_row<Op, Rows> && attrs_are_sound(Rows[row_index<Op, Rows>].attrs);
 
-/// The op's results have distinct names, and a list is its last operand.
+/// True if the op's results have distinct names, and only its last operand is a list.
 template <fixed_string Op, const auto& Rows>
 concept row_has_sound_results = op_has_row<Op, Rows> && [] {
-  const op_row& row = Rows[row_place<Op, Rows>];
+  const op_row& row = Rows[row_index<Op, Rows>];
   return row.results.size() <= max_results && results_are_sound(row.results) && lists_are_last(row.operands);
 }();
 
@@ -90,23 +90,24 @@ template <fixed_string Op, const auto& Rows, const auto& Kernels>
 inline constexpr dtype_set dtypes_of_kernels = [] {
   dtype_set set{};
   if constexpr (op_has_row<Op, Rows>) {
-    const std::string_view wanted = Rows[row_place<Op, Rows>].kernel_name();
+    const std::string_view wanted = Rows[row_index<Op, Rows>].kernel_name();
     for (const kernel_run& run : kernel_runs<Kernels>)
       if (run.op == wanted) set = set | run.types;
   }
   return set;
 }();
 
-/// A table of kernels has one for the op. An op that only gives the elements another shape shares its operand's memory
-/// and runs no kernel.
+/// True if a table of kernels has one for the op, or if the op needs none. An op that only changes the shape shares its
+/// operand's memory and runs no kernel.
 template <fixed_string Op, const auto& Rows, const auto& Kernels>
-concept op_has_kernel = op_has_row<Op, Rows> && (Rows[row_place<Op, Rows>].convention == convention::copy ||
+concept op_has_kernel = op_has_row<Op, Rows> && (Rows[row_index<Op, Rows>].convention == convention::copy ||
                                                  dtypes_of_kernels<Op, Rows, Kernels> != dtype_set{});
 
-/// The dtypes that the op computes in for the operands that its row accepts; any, where an attribute alone says which.
+/// The dtypes in which the op computes for the operands that its row accepts. If only an attribute determines the
+/// dtype, it is any.
 template <fixed_string Op, const auto& Rows>
 inline constexpr dtype_set dtypes_of_row = [] {
-  const op_row& row = Rows[row_place<Op, Rows>];
+  const op_row& row = Rows[row_index<Op, Rows>];
   dtype_set set{};
   bool any = false;
   for (const operand& item : row.operands)
@@ -123,7 +124,8 @@ inline constexpr dtype_set dtypes_of_row = [] {
   return set;
 }();
 
-/// The same with the kernels of the table: half precision without a kernel is computed in float32.
+/// The dtypes in which the op computes with the kernels of the table. Half precision without a kernel is computed in
+/// float32.
 template <fixed_string Op, const auto& Rows, const auto& Kernels>
 inline constexpr dtype_set dtypes_of_calls = [] {
   const dtype_set there = dtypes_of_kernels<Op, Rows, Kernels>;
@@ -134,10 +136,10 @@ inline constexpr dtype_set dtypes_of_calls = [] {
   return set;
 }();
 
-/// Each dtype that the row accepts is computed by a kernel of the table.
+/// True if the table has a kernel for each dtype that the row accepts.
 template <fixed_string Op, const auto& Rows, const auto& Kernels>
 concept op_has_every_kernel = [] {
-  const op_row& row = Rows[row_place<Op, Rows>];
+  const op_row& row = Rows[row_index<Op, Rows>];
   bool any = false;
   for (const operand& item : row.operands) any = any || item.part == role::value;
   // There is no kernel to run, or an attribute says which.
@@ -146,36 +148,36 @@ concept op_has_every_kernel = [] {
   return (wanted & dtypes_of_kernels<Op, Rows, Kernels>) == wanted;
 }();
 
-/// Each kernel of the table computes a dtype that the row accepts.
+/// True if the row accepts the dtype of each kernel of the table.
 template <fixed_string Op, const auto& Rows, const auto& Kernels>
 concept op_reaches_every_kernel = [] {
   const dtype_set there = dtypes_of_kernels<Op, Rows, Kernels>;
   return (there & (dtypes_of_row<Op, Rows> | dtypes_of_calls<Op, Rows, Kernels>)) == there;
 }();
 
-/// How many gradient rules the op has; -1 when its row says why it has none.
+/// The number of gradient rules of the op, or -1 if its row has a reason for having none.
 template <fixed_string Op, const auto& Rows, const auto& Rules>
 inline constexpr int gradient_count = [] {
   const std::string_view wanted = Op;
   int count = 0;
   for (std::string_view name : Rules) count += name == wanted;
-  if (!Rows[row_place<Op, Rows>].no_gradient.empty()) count = count == 0 ? -1 : count + 1;
+  if (!Rows[row_index<Op, Rows>].no_gradient.empty()) count = count == 0 ? -1 : count + 1;
   return count;
 }();
 
-/// The op has a gradient rule, or its row says why there is none.
+/// True if the op has a gradient rule, or if its row has a reason for having none.
 template <fixed_string Op, const auto& Rows, const auto& Rules>
 concept op_has_gradient = gradient_count<Op, Rows, Rules> != 0;
 
-/// The op has one rule, and no reason for having none as well.
+/// True if the op has at most one rule, and no reason for having none next to a rule.
 template <fixed_string Op, const auto& Rows, const auto& Rules>
 concept op_has_one_gradient = gradient_count<Op, Rows, Rules> <= 1;
 
-/// No other row has its name.
+/// True if only one row of the table has the name of the op.
 template <fixed_string Op, const auto& Rows>
 concept op_has_one_row = [] {
   const std::string_view wanted = Op;
-  for (std::size_t i = row_place<Op, Rows> + 1; i < Rows.size(); ++i)
+  for (std::size_t i = row_index<Op, Rows> + 1; i < Rows.size(); ++i)
     if (Rows[i].name == wanted) return false;
   return true;
 }();
@@ -236,7 +238,7 @@ inline constexpr std::array<std::string_view, 1> suspect = [] {
   return std::array{std::string_view(Kernels[0].op)};
 }();
 
-/// Every kernel of a table belongs to a row: a kernel without a row could never run.
+/// Checks that a kernel of a table belongs to a row; without a row it could never run.
 template <fixed_string Kernel, const auto& Rows>
 consteval bool check_kernel() {
   static_assert(op_has_row<Kernel, Rows>, "[audit] a kernel without a row: add the op's row to modules/ops/*/rows.cc");

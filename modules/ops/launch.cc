@@ -18,31 +18,31 @@ enum class backend : std::uint8_t { simd, reference };
 /// Number of built-in backends.
 inline constexpr int backend_count = 2;
 
-/// The code of one kernel. Its position in the table tells op, dtype and backend. All members are null if there is
-/// none.
+/// The code of one kernel. Its position in the table determines op, dtype and backend. All members are null if there is
+/// no kernel.
 struct kernel_slot {
   kernels::run_fn run = nullptr;
   kernels::flat1_fn flat1 = nullptr;
   kernels::flat2_fn flat2 = nullptr;
-  /// Takes the call as it is, in place of the row's launcher: kernels in plain C++ that need no geometry.
+  /// Takes the call itself, in place of the launcher of the row: for kernels in plain C++ that need no geometry.
   void (*direct)(const launch_call&) = nullptr;
   constexpr bool exists() const { return run != nullptr || flat1 != nullptr || flat2 != nullptr || direct != nullptr; }
 };
 
-/// One validated call on its way to a kernel.
+/// One validated call that is about to run a kernel.
 struct launch_call {
   const inference& call;      ///< row, signatures after promotion, attributes, compute dtype
   const kernel_slot& kernel;  ///< the kernel of the row for the compute dtype
-  backend from;               ///< whose kernels of other ops the launcher takes where it needs some
-  bool built_in;              ///< `kernel` is one of the library's own: several threads may share its work
+  backend from;               ///< the backend of other kernels that the launcher needs
+  bool built_in;              ///< true for a built-in kernel: several threads may share its work
   std::span<const view> in;
-  std::span<view> out;  ///< as the shape rule says; `made` changes shapes
-  /// Keeps strings that the kernel makes until the engine has copied them into the results. A text of an operand may
-  /// are in a result as it is.
+  std::span<view> out;  ///< results with the shapes of the shape rule; `made` changes shapes
+  /// Keeps strings that the kernel makes until the engine has copied them into the results. A kernel may also put a
+  /// string of an operand into a result.
   kernels::text_writer* texts = nullptr;
 };
 
-/// Reports the shape of result `k` of a row with bounded sizes. It has the bound's rank, and no axis is larger than the
+/// Reports the shape of result `k` of an op with bounded sizes. It has the bound's rank, and no axis is larger than the
 /// bound's. The result's elements are the first ones, without gaps. Throws for any other shape.
 void made(const launch_call& call, int k, const shape& dims);
 
@@ -102,7 +102,7 @@ void response_norm(const launch_call&);
 
 export namespace kerngrad {
 
-/// The launcher of a row: that of its calling convention, or its own.
+/// The launcher of an op: that of its calling convention, or its own.
 constexpr launch_fn launcher_of(const op_row& row) {
   switch (row.convention) {
     case convention::custom: break;

@@ -13,8 +13,8 @@ import :core;
 
 export namespace kerngrad {
 
-/// A list with inline storage for N elements; a longer one is on the heap. Results of ops are nearly always one. It is
-/// a contiguous range, so it converts to std::span. Its length is only known at run time, so it has no structured
+/// A list with inline storage for N elements; a longer one is on the heap. Nearly all ops have one result. It is a
+/// contiguous range, so it converts to std::span. Its length is only known at run time, so it has no structured
 /// bindings.
 template <class T, int N>
 class small_list {
@@ -61,7 +61,7 @@ class small_list {
   std::vector<T> all_;  // once there are more than N
 };
 
-/// How an operand's dtype takes part in a call.
+/// How the dtype of an operand is determined in a call.
 enum class role : std::uint8_t {
   value,  ///< promoted with the other values and cast to the dtype that the kernel computes in
   own,    ///< keeps its own dtype: indices, conditions
@@ -77,20 +77,20 @@ struct operand {
   bool list = false;  ///< the operand is a list of tensors; it is then the last one
 };
 
-/// One attribute of an op: everything that is not a tensor.
+/// One attribute of an op: an argument that is not a tensor.
 struct attr_spec {
   std::string_view name;
   attr_kind kind;
   std::string_view doc;
   bool required = false;
   double fallback = 0;            ///< the default of bool, integer, number and dtype attributes
-  std::string_view choices = {};  ///< the legal texts, separated by `|`; the first is the default
+  std::string_view choices = {};  ///< the legal strings, separated by `|`; the first is the default
   double least = std::numeric_limits<double>::lowest(), most = std::numeric_limits<double>::max();
-  bool scalar_or_list = false;  ///< a list attribute that also takes one item; a list of integers with choices: a text
-  bool or_text = false;         ///< a number that may be a text as well
+  bool scalar_or_list = false;  ///< a list that may also be one item, or one of the choices
+  bool or_text = false;         ///< a number that may also be a string
 };
 
-/// True if an attribute accepts a value of this kind, as far as the kind tells: a number for an integer must also be
+/// True if an attribute accepts a value of this kind. It checks the kind alone: a number for an integer must also be
 /// whole.
 constexpr bool takes_kind(const attr_spec& spec, attr_kind given) {
   const bool number = given == attr_kind::integer || given == attr_kind::number;
@@ -109,13 +109,13 @@ constexpr bool takes_kind(const attr_spec& spec, attr_kind given) {
 /// Faults of the declaration of an attribute.
 enum class attr_fault : std::uint8_t {
   none,
-  name,      ///< it has none
-  kind,      ///< no call can give it
-  range,     ///< it is empty
+  name,      ///< the attribute has no name
+  kind,      ///< a kind that no call can give
+  range,     ///< a range without numbers
   fallback,  ///< a default that no call could give
-  choices,   ///< a text that is not required has none, or one is longer than a text may be
+  choices,   ///< an optional string without choices, or a choice that is too long
 };
-/// The first fault of the declaration.
+/// The first fault of the declaration of an attribute.
 constexpr attr_fault fault_of(const attr_spec& spec) {
   if (spec.name.empty()) return attr_fault::name;
   if (spec.kind < attr_kind::boolean || static_cast<int>(spec.kind) >= attr_kind_count) return attr_fault::kind;
@@ -142,7 +142,7 @@ constexpr attr_fault fault_of(const attr_spec& spec) {
   }
   return sound ? attr_fault::none : attr_fault::fallback;
 }
-/// True if none of them has a fault, and all names are distinct.
+/// True if no attribute has a fault, and all names are distinct.
 constexpr bool attrs_are_sound(std::span<const attr_spec> all) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (fault_of(all[i]) != attr_fault::none) return false;
@@ -152,7 +152,7 @@ constexpr bool attrs_are_sound(std::span<const attr_spec> all) {
   return true;
 }
 
-/// Position of an attribute in its row. Rules and launchers read it there without a search.
+/// Position of an attribute in the list of its op. Rules and launchers read it there without a search.
 struct attr_place {
   std::size_t index;
   std::string_view name;
@@ -167,7 +167,7 @@ void the_list_has_no_attribute_of_this_name();
 
 export namespace kerngrad {
 
-/// The position of an attribute in a row's list. A name that the list does not have is a compile error.
+/// The position of an attribute in an op's list. A name that the list does not have is a compile error.
 consteval attr_place place_in(std::span<const attr_spec> list, std::string_view name) {
   for (std::size_t i = 0; i < list.size(); ++i)
     if (list[i].name == name) return {i, list[i].name};
@@ -177,12 +177,12 @@ consteval attr_place place_in(std::span<const attr_spec> list, std::string_view 
 
 /// Conversion of the operands' common dtype before the kernel sees it.
 enum class lift : std::uint8_t {
-  none,       ///< computed as it is
+  none,       ///< no conversion
   integers,   ///< bool becomes int32
   signs,      ///< bool and uint8 become int32
   totals,     ///< bool becomes int32, uint8 int64
   floats,     ///< bool and integers become float32
-  quotients,  ///< bool and uint8 become float32, int32 and int64 float64: the float that holds them
+  quotients,  ///< to a float that holds the integers: bool and uint8 become float32, int32 and int64 float64
 };
 
 /// The dtype of a result.
@@ -193,11 +193,11 @@ enum class result : std::uint8_t {
   int64,
   float32,
   complex64,
-  part,   ///< of complex numbers the dtype of their parts: float32 or float64
-  pair,   ///< of floats the complex numbers with such parts
-  total,  ///< int64 of uint8, of others the same
+  part,   ///< the dtype of the parts of complex numbers: float32 or float64
+  pair,   ///< the complex dtype whose parts have the float dtype
+  total,  ///< int64 for uint8, else the same
   attribute,
-  ruled,  ///< of each result what the shape rule says
+  ruled,  ///< the shape rule gives the dtype of each result
 };
 
 /// One result of an op that has several.
@@ -207,13 +207,13 @@ struct result_spec {
   result type = result::same;  ///< its dtype, from the one that the kernel computes in
 };
 
-/// How dtypes go through an op.
+/// Conversion of the operands' dtype to that of the kernel, and to that of the result.
 struct type_rule {
   lift before = lift::none;
   result after = result::same;
 };
 
-/// Largest number of results that a row can name.
+/// Largest number of results that the entry of an op can name.
 inline constexpr std::size_t max_results = 8;
 /// True if the results have distinct names.
 constexpr bool results_are_sound(std::span<const result_spec> all) {
@@ -224,15 +224,15 @@ constexpr bool results_are_sound(std::span<const result_spec> all) {
   }
   return true;
 }
-/// No operand comes after a list.
+/// True if no operand comes after a list.
 constexpr bool lists_are_last(std::span<const operand> all) {
   for (std::size_t i = 0; i + 1 < all.size(); ++i)
     if (all[i].list) return false;
   return true;
 }
 
-/// An operand or a result as shape rules and launchers see it. Shape rules see only elements of operands with
-/// role::read; others may not be there yet.
+/// An operand or a result as shape rules and launchers see it. Shape rules only see elements of operands with
+/// role::read; other elements may not be computed yet.
 struct view {
   void* data = nullptr;
   shape dims;
@@ -242,16 +242,16 @@ struct view {
 /// Results of a shape rule that the launcher needs too. At most one of them is set.
 struct resolved_geometry {
   enum class kind : std::uint8_t { none, window, volume, axes, axis, begin, permutation };
-  /// An axis, counted from the front; the leading axes that both operands of a look-up have in common.
+  /// An axis, counted from the front, and the number of leading axes that both operands of a look-up share.
   struct axis_of_call {
     int at, batch;
   };
   kind is = kind::none;
   union {
     kernels::window_geometry window;  ///< convolution and pooling
-    kernels::volume_geometry volume;  ///< the same of volumes
+    kernels::volume_geometry volume;  ///< convolution and pooling of volumes
     std::uint32_t axes;               ///< reductions and reversals: a bit for each axis
-    axis_of_call axis;                ///< along an axis, joined, cut, looked up
+    axis_of_call axis;                ///< ops along an axis: scans, joins, splits, look-ups
     std::array<std::int64_t, max_rank> begin;
     std::array<int, max_rank> permutation;
   };
@@ -266,26 +266,26 @@ struct resolved_geometry {
 };
 
 struct op_row;
-/// Operands and results of a row's shape rule. `in` is as the kernel will see it, after promotion.
+/// Operands and results of the shape rule of an op. `in` has shapes and dtypes after promotion.
 struct inference {
   const op_row& row;
   std::span<const view> in;
   std::span<const attr_value> attrs;
-  dtype compute;      ///< the dtype that the kernel is chosen by
-  dtype result_type;  ///< what the type rule says of the results
+  dtype compute;      ///< the dtype in which the kernel computes
+  dtype result_type;  ///< the dtype of the results by the type rule
   small_list<signature, 1> out{};
   std::uint32_t absent = 0;  ///< a bit for each optional operand that was omitted before one that was given
   resolved_geometry resolved{};
 
-  /// An attribute by its place; by its name, which is looked for.
+  /// The value of an attribute, by its index or by its name. The name is searched for.
   constexpr const attr_value& attr(attr_place at) const;
   constexpr const attr_value& attr(std::string_view name) const;
-  /// Operand `i` was given.
+  /// True if operand `i` was given.
   constexpr bool has(std::size_t i) const { return i < in.size() && !((absent >> i) & 1); }
-  /// The next result, of the dtype that the row says.
+  /// Adds the next result, with the dtype from the type rule or with the given one.
   constexpr void give(const shape& dims);
   constexpr void give(const shape& dims, dtype type) { out.push_back({dims, type}); }
-  /// The elements of operand `i`, which has role::read. T is the dtype's C++ type.
+  /// The elements of operand `i`, which has role::read. T is the C++ type of its dtype.
   template <element T>
   std::span<const T> elements(std::size_t i) const {
     if (in[i].type != dtype_of<T>) refuse_element_type(i, dtype_of<T>);
@@ -296,20 +296,20 @@ struct inference {
   [[noreturn]] void refuse_element_type(std::size_t i, dtype wanted) const;
 };
 
-/// A constexpr shape rule: pushes one signature per result or throws.
+/// A constexpr shape rule: gives one shape and dtype per result, or throws.
 using infer_fn = void (*)(inference&);
 
 struct launch_call;
 /// Turns shapes and attributes into the kernel's geometry and calls it.
 using launch_fn = void (*)(const launch_call&);
 
-/// How the kernels of an op are called: the geometry that they take. The launcher (modules/ops/launch.cc), support by
-/// `fuse`, benchmark calls and possible kernels of custom ops follow from it.
+/// How the kernels of an op are called: by the geometry that they take. Launcher (modules/ops/launch.cc), support by
+/// `fuse`, benchmark calls and the possible kernels of custom ops follow from it.
 enum class convention : std::uint8_t {
-  custom,  ///< the row brings its own launcher
+  custom,  ///< the entry has its own launcher
   unary,   ///< x -> y, with up to two numbers as parameters
-  binary,  ///< a, b broadcast
-  select,  ///< condition, t, e broadcast
+  binary,  ///< a and b, which broadcast
+  select,  ///< condition, t and e, which broadcast
   add_n,   ///< a list of equal shapes, added in order
   cast,
   convert,  ///< between complex and real numbers: a count and nothing else
@@ -321,7 +321,7 @@ enum class convention : std::uint8_t {
   conv,
   conv_backprop_input,
   conv_backprop_filter,
-  fused_matmul,  ///< a product, then bias and activation on it
+  fused_matmul,  ///< a product with bias and activation
   fused_conv,
   pool,
   pool_grad,
@@ -365,8 +365,8 @@ struct scalar_form {
   constexpr bool exists() const { return of_floats != nullptr && of_doubles != nullptr; }
 };
 
-/// The families of ops, as listed in meson.build. Documents group rows by family, and tests choose samples by it. A
-/// custom op takes the family whose samples fit.
+/// The families of ops. The reference groups ops by family, and the testkit makes sample calls by it. A custom op names
+/// the family whose sample calls fit it.
 #define KG_NAME(F) F
 enum class family : std::uint8_t { KG_FAMILIES(KG_NAME) };
 
@@ -376,28 +376,28 @@ inline constexpr std::string_view family_names[] = {KG_FAMILIES(KG_TEXT)};
 /// The name of a family, such as "elementwise".
 constexpr std::string_view name_of(family group) { return family_names[static_cast<int>(group)]; }
 
-/// One op. Everything that is not said here is derived from what is.
+/// The entry of an op in the op table. Everything else about the op is derived from it.
 struct op_row {
   std::string_view name;
-  std::string_view doc;  ///< one line: what it computes, NaN and edge rules, its gradient's convention at kinks
+  std::string_view doc;  ///< one line: formula, NaN and edge cases, gradient at kinks
   family group;
   std::span<const operand> operands;
   std::span<const attr_spec> attrs{};
   type_rule types{};
   infer_fn infer = nullptr;
   kerngrad::convention convention = convention::custom;
-  launch_fn launch = nullptr;      ///< of convention::custom, and only of it
-  bool depthwise = false;          ///< a convolution whose channels each have filters of their own
-  scalar_form scalar{};            ///< of an elementwise op, where it has a shorter way on numbers than its kernel
-  std::string_view kernel{};       ///< the kernel it runs on when that is not its own
-  std::string_view no_gradient{};  ///< why there is no rule; empty when there must be one
+  launch_fn launch = nullptr;      ///< a launcher, for convention::custom only
+  bool depthwise = false;          ///< true for a convolution that filters each channel on its own
+  scalar_form scalar{};            ///< the elementwise op on single numbers, if it has such a form
+  std::string_view kernel{};       ///< the op whose kernel this op runs, if it has none of its own
+  std::string_view no_gradient{};  ///< the reason for having no gradient rule; empty if there is a rule
   bool in_place = false;           ///< the result may share the first operand's memory
   double cost = 1;                 ///< arithmetic operations per element of the result, roughly
   int version = 1;
-  /// Results of an op with several, up to 8; empty where there is one, or a number of equal ones that the shape rule
+  /// Results of an op with several, up to 8. Empty for one result, or for a number of equal results that the shape rule
   /// decides.
   std::span<const result_spec> results{};
-  bool bounded = false;  ///< the shape rule gives upper bounds of the sizes; the kernel says by `made` what came out
+  bool bounded = false;  ///< the shape rule gives bounds of the sizes, and the kernel reports the sizes by `made`
 
   constexpr std::string_view kernel_name() const { return kernel.empty() ? name : kernel; }
   /// Index of an attribute, or -1.
@@ -417,14 +417,14 @@ struct op_row {
   /// True for an elementwise op of two operands or of a list.
   constexpr bool is_binary() const { return group == family::elementwise && (operands.size() == 2 || takes_list()); }
   constexpr bool takes_list() const { return !operands.empty() && operands.back().list; }
-  /// The operand that the i-th tensor of a call belongs to: the last one has all tensors of its list.
+  /// The operand that the i-th tensor of a call belongs to. The last operand has all tensors of its list.
   constexpr std::size_t place_of(std::size_t i) const { return i < operands.size() ? i : operands.size() - 1; }
   constexpr const operand& operand_at(std::size_t i) const { return operands[place_of(i)]; }
-  /// The name of a result; empty where the row has none for it.
+  /// The name of a result; empty if the entry has none for it.
   constexpr std::string_view result_name(std::size_t k) const {
     return k < results.size() ? results[k].name : std::string_view();
   }
-  /// True if the calling convention determines the launcher, or if the row has its own.
+  /// True if the calling convention determines the launcher, or if the entry has its own.
   constexpr bool has_launcher() const { return (convention == convention::custom) == (launch != nullptr); }
 };
 
@@ -493,7 +493,7 @@ constexpr void inference::give(const shape& dims) {
   out.push_back({dims, k < row.results.size() ? result_of(compute, row.results[k].type) : result_type});
 }
 
-/// A complete op: its row has a name, a line of documentation, a shape rule and a launcher.
+/// True for a complete op: its entry has a name, a line of documentation, a shape rule and a launcher.
 template <const op_row& Row>
 concept op = !Row.name.empty() && !Row.doc.empty() && Row.infer != nullptr && Row.has_launcher();
 

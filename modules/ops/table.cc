@@ -15,7 +15,7 @@ import :all_rows;
 export namespace kerngrad {
 
 namespace kernels {
-/// A row of a kernel table, for user-defined tables.
+/// An entry of a kernel table: op, dtype and code of one kernel. Custom backends make tables of them.
 using kerngrad::kernels::entry;
 }  // namespace kernels
 
@@ -37,22 +37,22 @@ consteval auto joined(const T (&... tables)[Sizes]) {
 #define KG_ROWS(F) rows::F##_rows
 #define KG_SIMD(F) kernels::F##_kernel_list.items
 #define KG_REFERENCE(F) kernels::reference::F##_kernel_list.items
-/// Every op that the library knows. The position of a row is the op's id.
+/// All built-in ops. The position of an op in the table is its id.
 inline constexpr auto op_table = joined(KG_FAMILIES(KG_ROWS));
 /// Number of built-in ops.
 inline constexpr int op_count = static_cast<int>(op_table.size());
-/// Every kernel of the backend simd.
+/// All kernels of the backend simd.
 inline constexpr auto simd_kernels = joined(KG_FAMILIES(KG_SIMD));
-/// Every kernel of the backend reference.
+/// All kernels of the backend reference.
 inline constexpr auto reference_kernels = joined(KG_FAMILIES(KG_REFERENCE));
 
-/// The names of all ops by id, apart from the rows: a look-up by name when the program runs refers to no row.
+/// The names of all ops by id, apart from the table: a look-up by name at run time links no row of it.
 inline constexpr auto op_names_by_id = []() consteval {
   std::array<std::string_view, op_count> names{};
   for (std::size_t i = 0; i < names.size(); ++i) names[i] = op_table[i].name;
   return names;
 }();
-/// Ids of all ops in the order of their names: what a look-up by name searches.
+/// Ids of all ops in the order of their names, for the binary search of a look-up by name.
 inline constexpr auto ops_by_name = []() consteval {
   std::array<std::uint16_t, op_count> order{};
   for (std::uint16_t i = 0; i < op_count; ++i) {
@@ -116,59 +116,61 @@ consteval int nearest_op_to(std::string_view wanted) {
 
 export namespace kerngrad {
 
-/// Message of the compiler for a name that no op has: the nearest one.
+/// Shown in the compiler's message for a name that no op has: the nearest name.
 template <fixed_string Name>
 struct did_you_mean {
   static constexpr bool same_name = false;
 };
-/// Never true: the compiler prints its argument, which has the nearest name.
+/// Always false. The compiler's message about an unknown op shows the argument, which contains the nearest name.
 template <class Other>
 concept spelt_like_an_op = Other::same_name;
 
-/// The name belongs to a row of the table.
+/// True if a built-in op has the name.
 template <fixed_string Name>
 concept known_op =
     find_op(Name) >= 0 || spelt_like_an_op<did_you_mean<detail::name_of_op<detail::nearest_op_to(Name)>()>>;
 
-/// The id of a built-in op; an unknown name is a compile error.
+/// The id of a built-in op. An unknown name is a compile error.
 template <fixed_string Name>
   requires known_op<Name>
 inline constexpr int op_id = find_op(Name);
 
-/// A row by id: an object of its own, so that code that names it refers to this row alone.
+/// The entry of a built-in op by its id. It is an object of its own, so that code that uses it links this entry alone.
 template <int Id>
 inline constexpr op_row row_of = op_table[Id];
 
 /// Error bounds of the kernels of an op in one dtype, in units in the last place of the result.
 struct op_accuracy {
-  double bound;             ///< what the error stays below on every target
+  double bound;             ///< the error is below this bound on every target
   double worst;             ///< the largest error that was measured; 0: none above half a unit
-  double at[2];             ///< the operands of `worst`; of an op of one operand the first
+  double at[2];             ///< the operands of `worst`; an op of one operand has the first
   std::string_view target;  ///< the SIMD target on which `worst` was measured, the best of that machine
-  bool all;                 ///< measured over all values of the dtype; false: over samples
+  bool all;                 ///< true if measured over all values of the dtype, false if over samples
 };
-/// The accuracy of an op in float32 or float64; nothing where the result is exact or bounded by its family's summation.
+/// The accuracy of an op in float32 or float64. Empty if the result is exact, or bounded by the summation of its
+/// family.
 std::optional<op_accuracy> accuracy_of(std::string_view name, dtype type);
 
-/// Error bounds of the gradient of an op for one operand, for a dy of 1, in units in the last place, with a domain.
+/// Error bounds of the gradient of an op for one operand, in units in the last place, for a dy of 1. They hold in a
+/// domain.
 struct gradient_accuracy {
   op_accuracy errors;
-  std::string domain;  ///< the finite operands for which the bound holds, as "x^2 is finite"; empty: all
+  std::string domain;  ///< the finite operands with this bound, such as "x^2 is finite"; empty for all
 };
-/// The accuracy of the gradient for operand `operand` in float32 or float64; nothing where it was not measured.
+/// The accuracy of the gradient for operand `operand` in float32 or float64. Empty if it was not measured.
 std::optional<gradient_accuracy> gradient_accuracy_of(std::string_view name, int operand, dtype type);
 
-/// A backend with a table of kernels.
+/// True for a backend with a table of kernels.
 template <backend Which>
 concept known_backend = static_cast<int>(Which) < backend_count;
 
 /// The name of a backend: "simd" or "reference".
 constexpr std::string_view name_of(backend which) { return which == backend::simd ? "simd" : "reference"; }
 
-/// The kernels of a backend by op id: one for each dtype.
+/// The kernels of a backend by op id, with one slot for each dtype.
 using kernel_table = std::array<kernel_slot, static_cast<std::size_t>(op_count) * dtype_count>;
 
-/// Sorts a list of kernels into slots by op and dtype; a row that borrows a kernel gets the same slot.
+/// Sorts a list of kernels into slots by op and dtype. An op that borrows a kernel gets the same slot.
 template <std::size_t N>
 consteval kernel_table slots_of(const std::array<kernels::entry, N>& list) {
   kernel_table table{};
@@ -188,11 +190,12 @@ consteval kernel_table slots_of(const std::array<kernels::entry, N>& list) {
   return table;
 }
 
-/// kernel_tables[backend][op * dtype_count + dtype]. Code that reads it at run time links every kernel.
+/// The kernels of all backends: kernel_tables[backend][op * dtype_count + dtype]. Code that reads it at run time links
+/// every kernel.
 inline constexpr std::array<kernel_table, backend_count> kernel_tables{slots_of(simd_kernels),
                                                                        slots_of(reference_kernels)};
 
-/// The kernel of an op for a dtype on a backend; empty where there is none.
+/// The kernel of an op for a dtype on a backend; an empty slot if there is none.
 constexpr const kernel_slot& slot_of(backend which, int id, dtype type) {
   return kernel_tables[static_cast<std::size_t>(which)]
                       [static_cast<std::size_t>(id * dtype_count + static_cast<int>(type))];
@@ -206,7 +209,7 @@ inline constexpr auto kernels_of_op = []() consteval {
     for (std::size_t type = 0; type < dtype_count; ++type) slots[b][type] = kernel_tables[b][Id * dtype_count + type];
   return slots;
 }();
-/// One of them.
+/// The kernel of a built-in op for a dtype on a backend. Links the kernels of this op alone.
 template <fixed_string Name>
 inline const kernel_slot& kernel_of(backend which, dtype type) {
   return kernels_of_op<op_id<Name>>[static_cast<std::size_t>(which)][static_cast<std::size_t>(type)];
@@ -220,7 +223,7 @@ constexpr dtype_set kernel_dtypes(backend which, int id) {
   return set;
 }
 
-/// A backend has a kernel of the op for the dtype.
+/// True if a backend has a kernel of the op for the dtype.
 template <fixed_string Name, backend Which, dtype Type>
 concept has_kernel = known_op<Name> && known_backend<Which> && slot_of(Which, find_op(Name), Type).exists();
 
@@ -250,8 +253,9 @@ inline void run_flat(const kernel_slot& slot, [[maybe_unused]] std::string_view 
 
 export namespace kerngrad {
 
-/// The span API: runs the kernel of a built-in op on spans of one size, as a direct call of the dispatched kernel. No
-/// allocation, no validation, no hook. Sizes must match; kerngrad's debug build asserts it.
+/// The span API: runs the kernel of a built-in op on spans of one size, as a direct call of the dispatched kernel. It
+/// allocates nothing, checks nothing and calls no hook. Spans of different sizes are undefined behavior; the debug
+/// build of kerngrad throws for them.
 template <fixed_string Name, backend Which = backend::simd, element T>
   requires has_kernel<Name, Which, dtype_of<T>>
 inline void kernel(std::span<const std::type_identity_t<T>> x, std::span<T> y) {

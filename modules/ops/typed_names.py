@@ -48,7 +48,7 @@ constexpr std::string_view spelled(std::string_view op) {
 
 
 def names_in(text):
-    """(place, op, function, whether a line says it) of each."""
+    """(offset, op, function, whether a line says it) of each."""
     for found in LINE.finditer(text):
         yield found.start(), found.group(2), found.group(1), True
     for found in VARIABLE.finditer(text):

@@ -68,8 +68,8 @@ int guarded(kerngrad_call* call, F body) noexcept {
 const kerngrad_tensor* handle_of(kerngrad_call& c, const tensor& x) {
   for (const auto& known : c.handles)
     if (tensor_access::buffer(known->value) == tensor_access::buffer(x) &&
-        tensor_access::place(known->value).tape == tensor_access::place(x).tape &&
-        tensor_access::place(known->value).value == tensor_access::place(x).value)
+        tensor_access::position(known->value).tape == tensor_access::position(x).tape &&
+        tensor_access::position(known->value).value == tensor_access::position(x).value)
       return known.get();
   c.handles.push_back(std::make_unique<kerngrad_tensor>(kerngrad_tensor{x}));
   return c.handles.back().get();
@@ -316,15 +316,15 @@ int set_gradient(kerngrad_call* call, const char* operand, std::int32_t index, c
 
 // ------------------------------------------------------------------------------------------ running ops
 
-// The name of an op's operand in a place; none where nothing is known of the op.
-std::string operand_in_place(std::string_view op, std::int32_t place) {
+// The name of an op's operand by index; none where nothing is known of the op.
+std::string operand_name_at(std::string_view op, std::int32_t index) {
   const pinned now;
   const name_record* record = find_name(*now, op);
   if (!record || !record->runs()) return {};
   const op_row& row = record->op_now() ? *record->op->row : record->kernels.front()->row;
-  if (static_cast<std::size_t>(place) >= row.operands.size() && !row.takes_list())
-    fail(op, "operand " + std::to_string(place), std::to_string(row.operands.size()) + " operands");
-  return std::string(row.operand_at(static_cast<std::size_t>(place)).name);
+  if (static_cast<std::size_t>(index) >= row.operands.size() && !row.takes_list())
+    fail(op, "operand " + std::to_string(index), std::to_string(row.operands.size()) + " operands");
+  return std::string(row.operand_at(static_cast<std::size_t>(index)).name);
 }
 
 attr_value value_at(const kerngrad_value& v) {
@@ -361,7 +361,7 @@ const kerngrad_tensor* run_op(kerngrad_call* call, const char* op, const kerngra
       check_pack_count(a.count, most_tensors, a.tensors, "run");
       std::vector<tensor> tensors;
       for (std::int32_t k = 0; k < a.count; ++k) tensors.push_back(tensor_at(c, a.tensors[k]));
-      operands.emplace_back(a.name ? std::string(name_at(a.name, "run")) : operand_in_place(name, i),
+      operands.emplace_back(a.name ? std::string(name_at(a.name, "run")) : operand_name_at(name, i),
                             std::move(tensors));
     }
     std::vector<named_attribute> attrs;

@@ -27,7 +27,8 @@ void replace_matches(const launch_call& c);
 
 export namespace kerngrad {
 
-/// The op StaticRegexReplace: `register_op<StaticRegexReplace>()` makes it callable by name as well.
+/// The op of `static_regex_replace`, which replaces matches of a regular expression in strings:
+/// `register_op<StaticRegexReplace>()` makes it callable by name as well.
 struct StaticRegexReplace {
   static constexpr op_row row{.name = "StaticRegexReplace",
                               .doc = "Texts with the matches of a regular expression replaced.",
@@ -36,17 +37,18 @@ struct StaticRegexReplace {
                               .attrs = detail::replacement,
                               .infer = detail::infer_replaced,
                               .launch = detail::replace_matches,
-                              .no_gradient = "texts have no slope",
+                              .no_gradient = "strings have no derivative",
                               .cost = 256};
   static constexpr auto kernels = kernel_list(on_call<text>([](const launch_call& c) { detail::replace_matches(c); }));
 };
 
-/// Replaces the first match of `pattern` in each string of x, or all that do not overlap, by `rewrite`. x has any
-/// shape. The pattern is a regular expression in the syntax of RE2 (https://github.com/google/re2/wiki/Syntax) and
-/// matches UTF-8 characters; time is linear in the length of a string. In the rewrite \0 stands for the match, \1 to \9
-/// for its groups, and \\ for a backslash. Both have at most 127 bytes. Throws with RE2's reason for a pattern that
-/// does not parse, and for a rewrite of groups that the pattern does not have. Throws if a result is not UTF-8, which
-/// `\C` in a pattern can cause. No gradient.
+/// Replaces matches of `pattern` in each string of x by `rewrite`. All matches that do not overlap are replaced, or the
+/// first one alone without `replace_global`. The argument x is a tensor of text of any shape; the result has its shape.
+/// The pattern is a regular expression in the syntax of RE2 (https://github.com/google/re2/wiki/Syntax) and matches
+/// UTF-8 characters. Time is linear in the length of a string. In the rewrite \0 stands for the match, \1 to \9 for its
+/// groups, and \\ for a backslash. Pattern and rewrite have at most 127 bytes each. Throws with RE2's reason for a
+/// pattern that does not parse, and for a rewrite with groups that the pattern does not have. Throws if a result is not
+/// UTF-8, which `\C` in a pattern can cause. No gradient.
 inline tensor static_regex_replace(const tensor& x, std::string_view pattern, std::string_view rewrite,
                                    bool replace_global = true) {
   return call<StaticRegexReplace>(x, attr<"pattern">(pattern), attr<"rewrite">(rewrite),

@@ -155,9 +155,9 @@ class ordered_operands {
     if (operand.tensors.size() != 1)
       fail(row.name, "a list of " + std::to_string(operand.tensors.size()) + " tensors as " + std::string(operand.name),
            "one tensor");
-    const tensor*& place = fixed_[at];
-    if (place != &left_out) fail(row.name, "operand " + std::string(operand.name) + " twice", "every operand once");
-    place = &operand.tensors[0];
+    const tensor*& slot = fixed_[at];
+    if (slot != &left_out) fail(row.name, "operand " + std::string(operand.name) + " twice", "every operand once");
+    slot = &operand.tensors[0];
   }
 
   static constexpr std::size_t most = op_gradient::max_operands;
@@ -177,9 +177,9 @@ void order_attrs(const op_row& row, std::span<const attribute_ref> given, attr_l
   for (const attribute_ref& a : given) {
     const int at = row.attr_index(a.name);
     if (at < 0) fail(row.name, "attribute \"" + std::string(a.name) + "\"", "attributes " + names_of(row.attrs));
-    attr_value& place = attrs[static_cast<std::size_t>(at)];
-    if (place.given()) fail(row.name, "attribute " + std::string(a.name) + " twice", "every attribute once");
-    place = a.value;
+    attr_value& value = attrs[static_cast<std::size_t>(at)];
+    if (value.given()) fail(row.name, "attribute " + std::string(a.name) + " twice", "every attribute once");
+    value = a.value;
   }
 }
 
@@ -313,7 +313,7 @@ tensor_list run_registered(const registered_kernel& kernel, const live_backend& 
            std::string(name_of(wanted.type)) + (expected.bounded ? " at most " : " ") + to_string(wanted.dims) +
                " by the op's row");
     }
-    tensor_access::place(out[i]) = {};
+    tensor_access::position(out[i]) = {};
   }
   watched.done(out);
   return out;

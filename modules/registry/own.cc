@@ -24,34 +24,36 @@ export namespace kerngrad {
 
 // ------------------------------------------------------------------------------------------ kernels
 
-/// A kernel of a user-defined op: the dtype that it computes in, and its code.
+/// A kernel of a custom op: the dtype that it computes in, and its code. `per_element`, `per_pair`, `on_call` and
+/// `simd_kernel` make it.
 struct own_kernel {
   dtype type = dtype::float32;
   kernel_slot slot{};
   bool plain_cpp = false;  ///< per-element or span code, compiled for the baseline; explain() says so
-  int numbers = -1;        ///< how many attributes a kernel per element takes; -1 for other kernels
+  int numbers = -1;        ///< number of attributes that a kernel per element takes; -1 for other kernels
 };
 
-/// A Highway kernel that was declared with <kerngrad/declare.h>:
+/// Makes a kernel of a custom op from a Highway kernel that was declared with <kerngrad/declare.h>:
 /// `kg::simd_kernel(KERNGRAD_ENTRY_UNARY(my, Softshrink, float32))`.
 consteval own_kernel simd_kernel(const kernels::entry& declared) {
   return {declared.type, {declared.run, declared.flat1, declared.flat2, nullptr}, false};
 }
 
-/// A kernel from a function of one element and up to two numeric attributes in the order of the row, all double:
-/// `per_element<float>([](float x, double lambda) { ... })`. It is baseline code: the compiler may vectorize it for the
-/// CPU that the program is built for.
+/// Makes a kernel from a function of one element and up to two numeric attributes, which are double and have the order
+/// of the op's `row`: `per_element<float>([](float x, double lambda) { ... })`. It is baseline code: the compiler may
+/// vectorize it for the CPU that the program is built for.
 template <element T, class F>
 consteval own_kernel per_element(F);
-/// A kernel from a function of two elements; operands broadcast: `per_pair<float>([](float a, float b) { ... })`.
+/// Makes a kernel from a function of two elements; operands broadcast: `per_pair<float>([](float a, float b) { ... })`.
 template <element T, class F>
 consteval own_kernel per_pair(F);
-/// A kernel from a function of the whole call: shapes, attributes and elements of operands and results, checked by the
-/// row. `on_call<float>([](const launch_call& c) { ... })`; the results' elements are uninitialized.
+/// Makes a kernel from a function of the whole call: `on_call<float>([](const launch_call& c) { ... })`. The function
+/// gets shapes, attributes and elements of operands and results, checked by the op's `row`. The elements of the results
+/// are uninitialized.
 template <element T, class F>
 consteval own_kernel on_call(F);
 
-/// The kernels of an op, one per dtype, for its member `kernels` or `reference`.
+/// Makes the list of an op's kernels, one per dtype, for its member `kernels` or `reference`.
 template <std::same_as<own_kernel>... Kernels>
 consteval std::array<own_kernel, sizeof...(Kernels)> kernel_list(Kernels... kernels) {
   return {kernels...};
@@ -233,7 +235,8 @@ consteval own_kernel on_call(F) {
   return k;
 }
 
-/// The elements of operand i, for a kernel on a call; empty for an omitted operand. T is the dtype's C++ type.
+/// The elements of operand i in row-major order, for a kernel of `on_call`; empty for an omitted operand. T is the
+/// dtype's C++ type.
 template <element T>
 std::span<const T> elements_in(const launch_call& c, int i) {
   if (static_cast<std::size_t>(i) >= c.in.size() || !c.in[static_cast<std::size_t>(i)].data) return {};
@@ -242,7 +245,7 @@ std::span<const T> elements_in(const launch_call& c, int i) {
     fail(c.call.row.name, "operand " + std::to_string(i) + " read as another dtype", "its own");
   return {static_cast<const T*>(x.data), static_cast<std::size_t>(x.dims.size())};
 }
-/// The elements of result k, for writing.
+/// The elements of result k in row-major order, for writing. T is the dtype's C++ type.
 template <element T>
 std::span<T> elements_out(const launch_call& c, int k = 0) {
   const view& y = c.out[static_cast<std::size_t>(k)];
@@ -253,11 +256,11 @@ std::span<T> elements_out(const launch_call& c, int k = 0) {
 
 // ------------------------------------------------------------------------------------------ the op
 
-/// The op has a row.
+/// The op has a member `row` of type op_row, which describes it.
 template <class Op>
 concept has_own_row = requires { requires std::same_as<std::remove_cvref_t<decltype(Op::row)>, op_row>; };
-/// The op's row has a name, a line of documentation, a shape rule and a launcher. Without a launcher all kernels are
-/// on_call.
+/// The op's `row` has a name, a line of documentation, a shape rule and a launcher. It needs no launcher if all kernels
+/// are made by `on_call`.
 template <class Op>
 concept row_is_whole = !Op::row.name.empty() && !Op::row.doc.empty() && Op::row.infer != nullptr &&
                        (Op::row.has_launcher() || detail::needs_no_launcher<Op>());
@@ -267,7 +270,7 @@ concept attributes_are_sound = attrs_are_sound(Op::row.attrs);
 /// The op has a list of kernels.
 template <class Op>
 concept has_own_kernels = requires { detail::dtypes_of(Op::kernels); };
-/// The op has a kernel for every dtype that its row accepts.
+/// The op has a kernel for every dtype that its `row` accepts.
 template <class Op>
 concept kernels_cover_row = [] {
   const dtype_set there = detail::dtypes_of(Op::kernels), asked = detail::asked_of(Op::row, there);
@@ -276,16 +279,16 @@ concept kernels_cover_row = [] {
 /// The op has at most one kernel per dtype.
 template <class Op>
 concept kernels_are_single = detail::one_a_dtype(Op::kernels);
-/// The op's kernels take the geometry that the row's launcher makes.
+/// The op's kernels take the geometry struct that the launcher of its `row` makes.
 template <class Op>
 concept kernels_fit_launcher = detail::fit_launcher(Op::kernels, Op::row);
-/// The op's kernels per element take all attributes of the row.
+/// The op's kernels of `per_element` take all attributes of its `row`.
 template <class Op>
 concept kernels_take_attributes = detail::take_attributes(Op::kernels, Op::row.attrs.size());
 /// The op has a gradient rule.
 template <class Op>
 concept has_own_gradient = requires { Op::gradient; };
-/// The op has a gradient rule, or its row says why there is none, but not both.
+/// The op has a gradient rule, or its `row` says why there is none, but not both.
 template <class Op>
 concept gradient_is_stated = has_own_gradient<Op> != !Op::row.no_gradient.empty();
 /// The op's rule has a part for each operand.
@@ -374,20 +377,21 @@ struct entry_of<known<Name>> {
 
 export namespace kerngrad {
 
-/// Runs a custom op: `call<my::Softshrink>(x, kg::attr<"lambda">(0.5))`. As with `call<"Name">` of a built-in op, the
-/// compiler checks the call, the row validates it, and a recording records it, at the same cost.
+/// Runs a custom op: `call<my::Softshrink>(x, kg::attr<"lambda">(0.5))`. It does the same as `call<"Name">` of a
+/// built-in op, at the same cost: checks at compile time, validation by the op's `row`, and recording for gradients.
 template <class Op, class... Args>
 inline call_result<Op> call(const Args&... args) {
   static_assert(detail::check_own_op<Op>());
   return detail::invoke<Op>(detail::entry_of<Op>::get(), args...);
 }
-/// Runs a custom op on a list of operands, or for all its results.
+/// Runs a custom op on a list of operands and returns all its results, as `call_list<"Name">` of a built-in op.
 template <class Op, class... Attrs>
 tensor_list call_list(std::span<const tensor> operands, const Attrs&... given) {
   return detail::invoke_list<Op>(detail::entry_of<Op>::get(), operands, given...);
 }
 
-/// The span API of a user-defined op: its elementwise kernel on spans of one size, as kernel<"Name">.
+/// Runs the elementwise kernel of a custom op on spans of one size, as `kernel<"Name">` of a built-in op. Sizes are not
+/// checked, except in kerngrad's debug build.
 template <class Op, element T>
 inline void kernel(std::span<const std::type_identity_t<T>> x, std::span<T> y) {
   constexpr kernel_slot slot = detail::own_slots<Op>[static_cast<std::size_t>(dtype_of<T>)];
@@ -402,12 +406,12 @@ inline void kernel(std::span<const T> a, std::span<const std::type_identity_t<T>
   detail::run_flat<T>(slot, Op::row.name, a, b, y);
 }
 
-/// Makes a user-defined op callable by name as well. Throws when the name is taken.
+/// Makes a custom op callable by name as well. Throws if the name is taken.
 template <class Op>
 void register_op(std::source_location where = std::source_location::current()) {
   detail::register_entry(detail::entry_of<Op>::get(), where);
 }
-/// Makes a user-defined op callable by name for as long as the result lives.
+/// Makes a custom op callable by name for as long as the result lives. Throws if the name is taken.
 template <class Op>
 [[nodiscard]] registration scoped_op(std::source_location where = std::source_location::current()) {
   return detail::scoped_entry(detail::entry_of<Op>::get(), where);

@@ -18,7 +18,7 @@ export namespace kerngrad {
 
 // ------------------------------------------------------------------------------------------ operands by name
 
-/// An operand by name; a list operand holds several tensors. The name may be omitted where an op has one operand.
+/// An operand by name; a list operand holds several tensors. The name may be omitted if the op has one operand.
 struct named_operand {
   std::string name;
   std::vector<tensor> tensors;
@@ -42,7 +42,7 @@ struct operand_ref {
   inline operand_ref(const tensor& x) : tensors(&x, 1) {}
   operand_ref(const named_operand& x) : name(x.name), tensors(x.tensors) {}
 };
-/// An attribute of a call, whose name is borrowed.
+/// An attribute of a call. Its name is borrowed for the duration of the call.
 struct attribute_ref {
   std::string_view name;
   attr_value value;
@@ -52,8 +52,8 @@ struct attribute_ref {
 
 // ------------------------------------------------------------------------------------------ kernels
 
-/// The call that a kernel of the registry gets. With a schema, or for a built-in op's name, operands and attributes are
-/// checked, and attributes that were not given have their defaults.
+/// The argument of a registered kernel: the call that it runs. With a schema, or for a built-in op's name, operands and
+/// attributes are checked, and attributes that were not given have their defaults.
 class kernel_call {
  public:
   kernel_call(std::string_view kernel, std::string_view backend, std::span<const operand_ref> operands,
@@ -66,8 +66,9 @@ class kernel_call {
   bool has(std::string_view operand) const;
   /// The tensor of an operand. Throws if the operand was not given or is a list of several.
   const tensor& input(std::string_view operand) const;
-  /// All tensors of a list operand.
+  /// All tensors of a list operand. Throws if the operand was not given.
   std::span<const tensor> inputs(std::string_view operand) const;
+  /// True if the attribute was given or has a default.
   bool has_attr(std::string_view name) const;
   /// The value of an attribute. Throws if the attribute was not given.
   const attr_value& attr(std::string_view name) const;
@@ -75,7 +76,7 @@ class kernel_call {
   attr_value attr(std::string_view name, const attr_value& fallback) const;
   std::span<const operand_ref> operands() const { return operands_; }
   std::span<const attribute_ref> attrs() const { return attrs_; }
-  /// For a built-in op, the shapes and dtypes that its row demands of the results; empty for others.
+  /// For a built-in op, the shapes and dtypes that the results must have; empty for others.
   std::span<const signature> results() const { return results_; }
 
   /// A result, and the address to which the kernel writes its elements: on the host, or in the storage of its backend.
@@ -83,6 +84,7 @@ class kernel_call {
     tensor result;
     void* elements;
   };
+  /// Allocates a result, uninitialized. Throws for text.
   writable make(dtype type, const shape& dims) const;
   /// Address of a tensor's elements for this kernel: on the host, or a block in the storage of its backend.
   const void* elements(const tensor& x) const;
@@ -95,8 +97,9 @@ class kernel_call {
   const std::shared_ptr<storage>* memory_;
 };
 
-/// Operands and attributes of a kernel. With a schema, calls by name are checked before the kernel gets them. Strings
-/// are copied at registration. For a built-in op's name the op's row serves as the schema.
+/// Operands and attributes of a registered kernel. With a schema, calls by name are checked before the kernel gets
+/// them. Strings are copied at registration. For a built-in op's name the op's entry in the op table serves as the
+/// schema.
 struct kernel_schema {
   std::string doc{};
   std::vector<operand> operands{};
@@ -109,23 +112,24 @@ struct kernel_config {
   std::string backend = "simd";
   /// Computes the results. Ops that it calls are not recorded. If it throws, nothing has changed.
   std::function<tensor_list(const kernel_call&)> run{};
-  /// Dtypes that operands may have; all by default.
+  /// Dtypes that operands may have; all but text by default.
   dtype_set dtypes = any_dtype;
-  /// `setup` runs when the kernel joins an initialized backend, or when its backend is initialized. `dispose` runs when
-  /// the kernel leaves, or when the backend is removed. Each runs once in the life of the backend.
+  /// `setup` runs when the kernel is registered for an initialized backend, or when its backend is initialized.
+  /// `dispose` runs when the kernel is unregistered, or when the backend is removed. Each runs once in the life of the
+  /// backend.
   std::function<void()> setup{}, dispose{};
   std::optional<kernel_schema> schema{};
 };
 
 // ------------------------------------------------------------------------------------------ gradients
 
-/// Argument of a registered gradient.
+/// The argument of a registered gradient: a recorded call, and the gradients of its results.
 class gradient_call {
  public:
   gradient_call(const kernel_call& forward, std::span<const signature> signatures, std::span<const tensor> dy,
                 std::span<const tensor> results, const std::vector<bool>& wanted)
       : forward_(forward), signatures_(signatures), dy_(dy), results_(results), wanted_(wanted) {}
-  /// The gradient of result k. Throws when there is no such result.
+  /// The gradient dy of result k of the call. Throws if there is no such result.
   const tensor& dy(int k = 0) const;
   /// Number of results that the call had.
   int results() const { return static_cast<int>(dy_.size()); }
@@ -137,7 +141,7 @@ class gradient_call {
   const signature& of(std::string_view operand, int index = 0) const;
   /// Number of tensors that were given as an operand.
   int count(std::string_view operand) const;
-  /// A result, if `saves_outputs`.
+  /// Result k of the call. Throws unless `saves_outputs` is set.
   const tensor& output(int k = 0) const;
   const attr_value& attr(std::string_view name) const { return forward_.attr(name); }
   attr_value attr(std::string_view name, const attr_value& fallback) const { return forward_.attr(name, fallback); }
@@ -152,7 +156,8 @@ class gradient_call {
   const std::vector<bool>& wanted_;
 };
 
-/// The gradient of one operand: one tensor per tensor of the operand, or an undefined one if there is no gradient.
+/// The gradient of one operand, for `gradient_config::of`. The function returns one tensor per tensor of the operand,
+/// or an undefined one if there is no gradient.
 struct operand_gradient {
   std::string operand;
   std::function<std::vector<tensor>(const gradient_call&)> run;
@@ -163,13 +168,14 @@ struct gradient_config {
   std::string name;
   std::vector<std::string> saves_inputs{};
   bool saves_outputs = false;
-  /// Returns the gradients by operand name. An omitted operand has none.
+  /// Returns the gradients by operand name. An operand that it leaves out gets no gradient.
   std::function<std::vector<named_operand>(const gradient_call&)> run{};
-  /// In place of `run`: one function per operand, called only if that operand's gradient is needed.
+  /// One function per operand, in place of `run`. Each is called only if that operand's gradient is needed.
   std::vector<operand_gradient> of{};
 };
 
-/// Behaviour if the name is taken.
+/// Behaviour of a registration if the name is taken: `refuse` throws, `replace` puts the new one in place of the old
+/// one.
 enum class existing : std::uint8_t { refuse, replace };
 
 // ------------------------------------------------------------------------------------------ registering
@@ -190,7 +196,8 @@ void unregister_kernel(std::string_view name, std::string_view backend = "simd")
 /// Removes a registered gradient. A built-in op uses its own rule again from the next recording on. Throws if there is
 /// no registered gradient of that name.
 void unregister_gradient(std::string_view name);
-/// Removes a custom op (register_op) from the by-name API. Typed calls still work.
+/// Removes a custom op that register_op added from the by-name API. Typed calls still work. Throws if no custom op of
+/// that name is registered.
 void unregister_op(std::string_view name);
 /// Registers every registered kernel of a backend for another one as well, except those that it has already, built in
 /// or registered. Returns their number. Hooks run for the copies too.
@@ -206,8 +213,8 @@ registration scoped_entry(const op_entry& op, std::source_location where);
 
 export namespace kerngrad {
 
-/// A registration that ends with this object. Move-only. If another registration has replaced it meanwhile, that one
-/// stays.
+/// A registration that ends with this object: the kernel, gradient or op is then unregistered. Move-only. If another
+/// registration has replaced it meanwhile, that one stays.
 class registration {
  public:
   registration() = default;
@@ -227,16 +234,16 @@ class registration {
   friend registration detail::scoped_entry(const detail::op_entry&, std::source_location);
   std::function<void()> end_;
 };
-/// register_kernel, undone when the result goes out of scope.
+/// Adds a kernel as `register_kernel` does, for as long as the result lives.
 [[nodiscard]] registration scoped_kernel(kernel_config config, existing taken = existing::refuse,
                                          std::source_location where = std::source_location::current());
-/// register_gradient, undone when the result goes out of scope.
+/// Adds a gradient as `register_gradient` does, for as long as the result lives.
 [[nodiscard]] registration scoped_gradient(gradient_config config, existing taken = existing::refuse,
                                            std::source_location where = std::source_location::current());
 
 // ------------------------------------------------------------------------------------------ listing
 
-/// A kernel as a listing shows it.
+/// Description of a kernel, as get_kernel and kernels_for_backend return it.
 struct kernel_info {
   std::string name, backend;
   dtype_set dtypes;
@@ -246,12 +253,12 @@ struct kernel_info {
 };
 /// The kernel that a call by name would run; empty if there is none.
 std::optional<kernel_info> get_kernel(std::string_view name, std::string_view backend = "simd");
-/// A gradient of the registry.
+/// Description of a registered gradient, as get_gradient returns it.
 struct gradient_info {
   std::string name;
   std::vector<std::string> saves_inputs;
   bool saves_outputs = false;
-  bool replaces = false;  ///< a built-in op's own rule
+  bool replaces = false;  ///< true if it replaces a built-in op's own rule
   std::string where{};
 };
 /// The registered gradient of a name; empty if there is none.
@@ -260,7 +267,8 @@ std::optional<gradient_info> get_gradient(std::string_view name);
 bool has_gradient(std::string_view name);
 /// All kernels of a backend, built in and registered, sorted by name.
 std::vector<kernel_info> kernels_for_backend(std::string_view backend);
-/// The row of a built-in op or of one registered with register_op, by name; null when there is none.
+/// The op's entry in the op table: operands, attributes and rules of a built-in op or of one registered with
+/// register_op. Null if no op has the name.
 const op_row* row_named(std::string_view name);
 /// The names of all ops that a call by name can use, built in and registered, sorted.
 std::vector<std::string> op_names();
@@ -273,7 +281,8 @@ tensor_list run_kernel_list(std::string_view name, std::span<const operand_ref> 
                             std::span<const attribute_ref> attrs = {});
 tensor_list run_kernel_list(std::string_view name, std::span<const named_operand> operands,
                             std::span<const named_attribute> attrs = {});
-/// Runs a kernel with one result by name: `run_kernel("LeakyRelu", {{"x", x}}, {{"alpha", 0.1}})`.
+/// Runs a kernel by name and returns its only result: `run_kernel("LeakyRelu", {{"x", x}}, {{"alpha", 0.1}})`. Throws
+/// as run_kernel_list, and for a kernel with several results.
 tensor run_kernel(std::string_view name, std::initializer_list<operand_ref> operands,
                   std::initializer_list<attribute_ref> attrs = {});
 
@@ -295,17 +304,19 @@ void run_parametric(const flat_kernel& k, const void* x, void* y, std::size_t n)
 
 export namespace kerngrad {
 
-/// A kernel from one look-up. A call on tensors skips the look-up. A call on spans runs the kernel's function directly,
-/// for elementwise kernels of the built-in backends: only sizes are checked, and there is no tape and no hook.
+/// A kernel that find_kernel looked up once. A call on tensors skips the look-up. A call on spans runs the kernel's
+/// function directly, for elementwise kernels of the built-in backends. Then only sizes are checked, and there is no
+/// recording and no hook.
 class kernel_handle {
  public:
   const std::string& name() const;
-  /// One result, as run_kernel gives it.
+  /// Runs the kernel on tensors and returns its only result, as run_kernel.
   tensor operator()(std::initializer_list<operand_ref> operands, std::initializer_list<attribute_ref> attrs = {}) const;
-  /// All results.
+  /// Runs the kernel on tensors and returns all its results, as run_kernel_list.
   tensor_list list(std::span<const operand_ref> operands, std::span<const attribute_ref> attrs = {}) const;
 
-  /// Runs it on one operand; sizes must match. Throws if the kernel has no elementwise form for the dtype.
+  /// Runs the kernel on one operand, element by element. Both spans must have one size. Throws if the kernel has no
+  /// elementwise form for the dtype.
   template <element T>
   inline void operator()(std::span<const T> x, std::span<std::type_identity_t<T>> y) const {
     const detail::flat_kernel& k = flat_[static_cast<std::size_t>(dtype_of<T>)];
@@ -313,7 +324,8 @@ class kernel_handle {
     else if (x.size() == y.size() && k.parametric) detail::run_parametric(k, x.data(), y.data(), x.size());
     else refuse(1, dtype_of<T>, x.size(), x.size(), y.size());
   }
-  /// Runs it on two operands.
+  /// Runs the kernel on two operands, element by element. The three spans must have one size. Throws if the kernel has
+  /// no elementwise form for the dtype.
   template <element T>
   inline void operator()(std::span<const T> a, std::span<const std::type_identity_t<T>> b,
                          std::span<std::type_identity_t<T>> y) const {
@@ -330,7 +342,7 @@ class kernel_handle {
 };
 /// Looks a kernel up by name on the active backend, with attributes for its calls. Calls on tensors may give other
 /// attributes; calls on spans cannot. Throws for names and attributes as run_kernel does. The handle keeps its kernel
-/// when that is replaced or unregistered.
+/// even if the kernel is replaced or unregistered.
 kernel_handle find_kernel(std::string_view name, std::initializer_list<attribute_ref> attrs = {});
 
 }  // namespace kerngrad

@@ -17,7 +17,7 @@ namespace kerngrad::detail {
 /// A kernel of the registry with all that belongs to it.
 struct registered_kernel {
   kernel_config config;
-  std::string where;                   // the place of the registration
+  std::string where;                   // location of the registration
   std::shared_ptr<const void> keeper;  // what its code lives in, if that can be unloaded
   op_row row;                          // made of the schema; its views point into the lists below
   std::vector<operand> operands;
@@ -70,7 +70,7 @@ struct name_record {
   gradient_ptr gradient_now() const {
     return gradient && !gradient->withdrawn.load(std::memory_order_relaxed) ? gradient : nullptr;
   }
-  /// The place where an op of register_op was registered; empty for others.
+  /// The location where an op of register_op was registered; empty for others.
   std::string_view op_where() const { return user_op ? std::string_view(user_op->where) : std::string_view(); }
 };
 
@@ -93,7 +93,7 @@ class snapshot {
  private:
   std::vector<std::shared_ptr<const name_record>> records_;
   std::shared_ptr<const backend_directory> backends_;
-  std::vector<std::uint32_t> places_;  // open addressing: index + 1 of a record, 0 where there is none
+  std::vector<std::uint32_t> slots_;  // open addressing: index + 1 of a record, 0 where there is none
   std::uint64_t mask_ = 0;
 };
 

@@ -179,19 +179,19 @@ snapshot::snapshot(record_list records, std::shared_ptr<const backend_directory>
   std::size_t size = 256;
   while (size < 4 * records_.size()) size *= 2;
   mask_ = size - 1;
-  places_.resize(size);
+  slots_.resize(size);
   for (std::uint32_t i = 0; i < records_.size(); ++i) {
     std::uint64_t at = hash_of(records_[i]->name) & mask_;
-    while (places_[at]) at = (at + 1) & mask_;
-    places_[at] = i + 1;
+    while (slots_[at]) at = (at + 1) & mask_;
+    slots_[at] = i + 1;
   }
 }
 
 const name_record* snapshot::find(std::string_view name) const { return find(name, hash_of(name)); }
 
 const name_record* snapshot::find(std::string_view name, std::uint64_t hash) const {
-  for (std::uint64_t at = hash & mask_; places_[at]; at = (at + 1) & mask_) {
-    const name_record* record = records_[places_[at] - 1].get();
+  for (std::uint64_t at = hash & mask_; slots_[at]; at = (at + 1) & mask_) {
+    const name_record* record = records_[slots_[at] - 1].get();
     if (record->name == name) return record;
   }
   return nullptr;

@@ -67,7 +67,7 @@ void drop_withdrawn(record_list& records, std::vector<kernel_ptr>& removed) {
   std::erase_if(records, [](const auto& r) { return is_empty(*r); });
 }
 
-std::string place_of(const std::string& where) { return where.empty() ? "" : " at " + where; }
+std::string location_text(const std::string& where) { return where.empty() ? "" : " at " + where; }
 
 // True if a built-in table has a kernel of the op.
 bool has_own_kernel(const op_entry* op, std::string_view on) {
@@ -123,8 +123,8 @@ void transaction::add(kernel_config config, existing taken, std::string where, s
     const kernel_ptr* old = record.kernel_on(k.backend);
     if (taken == existing::refuse && (old || has_own_kernel(record.op, k.backend)))
       fail("register_kernel",
-           "kernel " + k.name + " for backend " + k.backend + place_of(entry->where) + ", which has one" +
-               (old ? place_of((*old)->where) : ", built in"),
+           "kernel " + k.name + " for backend " + k.backend + location_text(entry->where) + ", which has one" +
+               (old ? location_text((*old)->where) : ", built in"),
            "a name that is free", "unregister it, or pass existing::replace");
     if (!old) return record.kernels.push_back(entry);
     removed.push_back(*old);
@@ -155,8 +155,8 @@ void transaction::add(gradient_config config, existing taken, std::string where,
           fail("register_gradient", "gradient " + g.name + " that saves " + operand, "operands that the op has");
     if (taken == existing::refuse && (record.gradient || (record.op && gradient_of(*record.op))))
       fail("register_gradient",
-           "gradient " + g.name + place_of(entry->where) + ", which has one" +
-               (record.gradient ? place_of(record.gradient->where) : ", built in"),
+           "gradient " + g.name + location_text(entry->where) + ", which has one" +
+               (record.gradient ? location_text(record.gradient->where) : ", built in"),
            "a name that is free", "unregister it, or pass existing::replace");
     record.gradient = entry;
   });
@@ -173,12 +173,12 @@ void transaction::add(const op_entry& op, std::string where) {
     const auto built_in = std::find_if(record.kernels.begin(), record.kernels.end(), [](const kernel_ptr& k) {
       return k->config.backend == name_of(backend::simd) || k->config.backend == name_of(backend::reference);
     });
-    const std::string taken = record.op                          ? "op" + place_of(std::string(record.op_where()))
-                              : built_in != record.kernels.end() ? "kernel" + place_of((*built_in)->where)
-                              : record.gradient && op.gradient   ? "gradient" + place_of(record.gradient->where)
+    const std::string taken = record.op                          ? "op" + location_text(std::string(record.op_where()))
+                              : built_in != record.kernels.end() ? "kernel" + location_text((*built_in)->where)
+                              : record.gradient && op.gradient   ? "gradient" + location_text(record.gradient->where)
                                                                  : "";
     if (!taken.empty())
-      fail("register_op", "op " + record.name + place_of(entry->where) + ", whose name has a registered " + taken,
+      fail("register_op", "op " + record.name + location_text(entry->where) + ", whose name has a registered " + taken,
            "a name that is free", "unregister it, or register the op first");
     record.op = &op;
     record.user_op = entry;

@@ -132,7 +132,7 @@ tensor borrow(R&& elements, const shape& dims) {
   using T = std::remove_pointer_t<decltype(std::data(elements))>;
   return detail::lend(std::data(elements), std::size(elements), dtype_of<T>, dims, {});
 }
-/// A tensor on your elements from the address of the first one. The shape tells how many there are.
+/// A tensor on your elements, without a copy, from the address of the first one. The shape tells how many there are.
 template <detail::lendable T>
 tensor borrow(T* const& elements, const shape& dims, std::shared_ptr<const void> keep_alive) {
   return detail::lend(elements, dtype_of<T>, dims, detail::checked_keeper(std::move(keep_alive)));
@@ -141,9 +141,9 @@ template <detail::lendable T>
 tensor borrow(T* const& elements, const shape& dims) {
   return detail::lend(elements, dtype_of<T>, dims, {});
 }
-/// A tensor on the elements of a std::mdspan, or of a matrix, vector or map of Eigen, with its sizes. Elements that are
-/// not in row-major order without gaps, such as those of a column-major matrix, are copied once. Also throws for an
-/// mdspan whose layout has no strides.
+/// A tensor on the elements of a std::mdspan, or of a matrix, vector or map of Eigen. It has the same sizes. Elements
+/// that are not in row-major order without gaps, such as those of a column-major matrix, are copied once. Also throws
+/// for an mdspan whose layout has no strides.
 template <detail::living_grid M>
 tensor borrow(M&& elements, std::shared_ptr<const void> keep_alive) {
   return detail::lend("borrow", detail::grid_of(elements), detail::checked_keeper(std::move(keep_alive)));
@@ -169,7 +169,7 @@ tensor adopt(std::vector<T>&& values, const shape& dims) {
   const std::shared_ptr<const std::vector<T>> owner(new std::vector<T>(std::move(values)));
   return detail::lend(owner->data(), owner->size(), dtype_of<T>, dims, owner);
 }
-/// The same as a tensor of rank 1.
+/// A tensor of rank 1 that owns a vector which you move in.
 template <detail::lendable T>
   requires(!std::same_as<T, bool>)
 tensor adopt(std::vector<T>&& values) {
@@ -243,9 +243,9 @@ class mdspan_of {
 
   /// The element at one index for each axis. As in std::mdspan, indices are not checked.
   constexpr reference operator[](const std::array<index_type, Rank>& at) const {
-    index_type place = 0;
-    for (rank_type i = 0; i < Rank; ++i) place = place * extent(i) + at[i];
-    return first_[place];
+    index_type offset = 0;
+    for (rank_type i = 0; i < Rank; ++i) offset = offset * extent(i) + at[i];
+    return first_[offset];
   }
 #ifdef __cpp_multidimensional_subscript
   template <class... Index>
@@ -254,7 +254,7 @@ class mdspan_of {
     return (*this)[std::array<index_type, Rank>{static_cast<index_type>(at)...}];
   }
 #endif
-  /// The same, as the reference implementation of std::mdspan has it before C++23.
+  /// The same as operator[], as the reference implementation of std::mdspan has it before C++23.
   template <class... Index>
     requires(sizeof...(Index) == Rank && (std::is_convertible_v<Index, index_type> && ...))
   constexpr reference operator()(Index... at) const {

@@ -38,22 +38,22 @@ constexpr std::int64_t as_index(T at) {
 
 export namespace kerngrad {
 
-/// The end of an axis in the direction of a range's step: `range(2, end)`.
+/// The type of `end`, the stop of a range that goes to the end of its axis: `range(2, end)`.
 struct axis_end {};
-/// The index value: `x(kg::range(2, kg::end))`.
+/// The stop of a range that goes to the end of its axis, in the direction of its step: `x(kg::range(2, kg::end))`.
 inline constexpr axis_end end;
-/// An index that inserts an axis of size 1.
+/// The type of `newaxis`, an index that inserts an axis of size 1.
 struct new_axis {};
-/// The index value: `x(kg::newaxis)`.
+/// An index that inserts an axis of size 1: `x(kg::newaxis)`.
 inline constexpr new_axis newaxis;
-/// An index that stands for all axes without another index. It can occur once.
+/// The type of `ellipsis`, an index that stands for all axes without another index.
 struct other_axes {};
-/// The index value: `x(kg::ellipsis, 0)`.
+/// An index that stands for all axes without another index: `x(kg::ellipsis, 0)`. It can occur once.
 inline constexpr other_axes ellipsis;
 
 /// A range of indices: start, start + step, ... before stop, as Python's start:stop:step. Negative bounds count from
-/// the back, and bounds outside of an axis are its ends. A negative step goes backwards: `range(-1, end, -1)` is the
-/// axis in reverse. A step of 0 throws when it is used. For a tensor of numbers use `arange`.
+/// the back. Bounds outside of an axis are replaced by its ends. A negative step goes backwards: `range(-1, end, -1)`
+/// is the axis in reverse. A step of 0 throws when the range is used. For a tensor of numbers use `arange`.
 class range {
  public:
   template <detail::axis_number A, detail::axis_number B, detail::axis_number S = int>
@@ -77,7 +77,7 @@ class range {
   }
 
   constexpr std::int64_t start() const { return start_; }
-  constexpr std::int64_t stop() const { return stop_; }  ///< not read where it goes to the end
+  constexpr std::int64_t stop() const { return stop_; }  ///< not used if to_end()
   constexpr std::int64_t step() const { return step_; }
   constexpr bool to_end() const { return to_end_; }
 
@@ -128,8 +128,8 @@ using index_items = small_list<index_item, 4>;
 
 /// x(indices...).
 tensor elements_at(const tensor& x, std::initializer_list<index_item> indices);
-/// The place of an element in row-major order.
-std::int64_t place_of_element(const shape& dims, std::initializer_list<std::int64_t> at);
+/// The index of an element in row-major order.
+std::int64_t row_major_index(const shape& dims, std::initializer_list<std::int64_t> at);
 
 /// Combination of an element with the value that is given for it.
 enum class part_update : std::uint8_t { set, add, multiply, max, min };
@@ -142,11 +142,11 @@ tensor updated_at(tensor x, const index_items& indices, part_update how, const p
 export namespace kerngrad {
 
 /// A part of a tensor, `x.at(indices...)`. Each function returns the tensor with these elements changed. Values
-/// broadcast to the shape of x(indices...), and their dtype must promote to x's; a number that x's dtype does not hold
+/// broadcast to the shape of x(indices...), and their dtype must promote to x's. A number that x's dtype does not hold
 /// throws. If index tensors select an element twice, `set` uses the last value; the other functions apply all of them.
-/// Gradient for x: that of the elements that stayed, or by the rule of the operation. Gradient for the values: that of
-/// the elements where they went; for `max` and `min` of an element selected twice, each value that equals the result
-/// gets it.
+/// Gradient for x: dy at the elements that stayed, and the derivative of the operation at the others. Gradient for the
+/// values: that of the elements that they changed. For `max` and `min` of an element selected twice, each value that
+/// equals the result gets it.
 class tensor_part {
  public:
   ~tensor_part();
@@ -156,9 +156,9 @@ class tensor_part {
   tensor add(const tensor& values) && { return change(detail::part_update::add, values); }
   /// Multiplies the elements by the values; integers wrap.
   tensor multiply(const tensor& values) && { return change(detail::part_update::multiply, values); }
-  /// The larger of element and value; NaN if either is NaN.
+  /// Keeps the larger of element and value; NaN if either is NaN.
   tensor max(const tensor& values) && { return change(detail::part_update::max, values); }
-  /// The smaller of element and value; NaN if either is NaN.
+  /// Keeps the smaller of element and value; NaN if either is NaN.
   tensor min(const tensor& values) && { return change(detail::part_update::min, values); }
 
   // The same for one number.
@@ -203,7 +203,7 @@ class tensor_part {
   detail::index_items indices_;
 };
 
-/// Iterates over the slices of a tensor along axis 0. The tensor must outlive it.
+/// Iterates over the slices of a tensor along axis 0: x(0), x(1), and so on. The tensor must outlive the iterator.
 class row_iterator {
  public:
   using value_type = tensor;
@@ -247,7 +247,7 @@ template <element T, class... Index>
   requires(sizeof...(Index) > 0)
 T tensor::item(Index... indices) const {
   static_assert((detail::axis_number<Index> && ...), "item takes an integer for each axis");
-  return data<T>()[static_cast<std::size_t>(detail::place_of_element(dims(), {detail::as_index(indices)...}))];
+  return data<T>()[static_cast<std::size_t>(detail::row_major_index(dims(), {detail::as_index(indices)...}))];
 }
 inline row_iterator tensor::begin() const {
   if (rank() == 0) fail("tensor", "a loop over the rows of a scalar", "rank 1 or more", "take its element with item()");

@@ -125,17 +125,17 @@ tensor elements_at(const tensor& x, std::initializer_list<index_item> indices) {
   return selected(x, selection_of("index", x.dims(), std::span(indices.begin(), indices.size())));
 }
 
-std::int64_t place_of_element(const shape& dims, std::initializer_list<std::int64_t> at) {
+std::int64_t row_major_index(const shape& dims, std::initializer_list<std::int64_t> at) {
   if (static_cast<std::int64_t>(at.size()) != dims.rank())
     fail("item", std::to_string(at.size()) + " indices into a tensor of shape " + to_string(dims),
          std::to_string(dims.rank()) + ", one for each axis");
-  std::int64_t place = 0;
+  std::int64_t flat = 0;
   for (int axis = 0; axis < dims.rank(); ++axis) {
     const std::int64_t given = at.begin()[axis], n = dims[axis], index = given < 0 ? given + n : given;
     if (index < 0 || index >= n) refuse_index_into("item", given, axis, n);
-    place = place * n + index;
+    flat = flat * n + index;
   }
-  return place;
+  return flat;
 }
 
 }  // namespace kerngrad::detail

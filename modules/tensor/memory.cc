@@ -10,21 +10,21 @@ import :tensor;
 
 export namespace kerngrad {
 
-/// No limit.
+/// Stands for no limit in `set_memory_limit`.
 inline constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
 
-/// Sets the limit for the bytes of all tensors together. A request beyond it throws an `error` with the requested and
-/// the remaining bytes; existing tensors stay. While there is a limit, blocks that are kept for reuse count as well,
-/// but are returned to the system before a request is rejected; and each allocation takes a lock. Throws for a negative
-/// number.
+/// Sets the limit for the bytes of all tensors together; `unlimited` removes it. A request beyond it throws an `error`
+/// with the requested and the remaining bytes. Existing tensors stay. While there is a limit, blocks that are kept for
+/// reuse count as well, and each allocation takes a lock. Kept blocks never cause a rejection: the library returns them
+/// to the system first. Throws for a negative number.
 void set_memory_limit(std::int64_t bytes);
-/// The current limit, `unlimited` at the start.
+/// The current limit of `set_memory_limit` in bytes; `unlimited` at the start.
 std::int64_t memory_limit();
 
-/// While it lives, limits the memory of one thread: the thread may hold at most `bytes` more than before. A request
-/// beyond that throws as by set_memory_limit, which also applies; the error ends with `advice`. Budgets nest, and an
-/// inner one cannot allow more than an outer one. Memory of other threads does not count. While there is a budget,
-/// allocations of all threads take a lock. Throws for a negative number.
+/// While it lives, limits the memory of the thread that made it: the thread may hold at most `bytes` more than before.
+/// A request beyond that throws an `error` that ends with `advice`. The limit of `set_memory_limit` also applies.
+/// Budgets nest, and an inner one cannot allow more than an outer one. Memory of other threads does not count. While
+/// there is a budget, allocations of all threads take a lock. Throws for a negative number.
 class memory_budget {
  public:
   explicit memory_budget(std::int64_t bytes, std::string_view advice = {});
@@ -36,12 +36,12 @@ class memory_budget {
   std::shared_ptr<void> here_;
 };
 
-/// Counts memory that your program takes elsewhere, such as a cache, as if it were elements, as long as the object
-/// lives. It counts under set_memory_limit, under the thread's memory_budget, and in memory().
+/// Counts memory that your program takes elsewhere, such as a cache, as if it were elements of tensors. It counts as
+/// long as the object lives: under `set_memory_limit`, under the thread's `memory_budget`, and in `memory()`.
 class counted_memory {
  public:
   counted_memory() = default;
-  /// Throws an `error` if so many bytes would exceed a limit, and for a negative number.
+  /// Counts that many bytes. Throws if they would exceed a limit, and for a negative number.
   explicit counted_memory(std::int64_t bytes) { resize(bytes); }
   ~counted_memory();
   counted_memory(counted_memory&& other) noexcept : bytes_(std::exchange(other.bytes_, 0)) {}
@@ -61,7 +61,7 @@ class counted_memory {
 /// system. Smaller blocks are kept by each thread, at most 64 of a size. Throws for a negative number. The default is a
 /// quarter of the machine's memory, at most 2 GiB.
 void set_cache_limit(std::int64_t bytes);
-/// The current limit.
+/// The current limit of `set_cache_limit`, in bytes.
 std::int64_t cache_limit();
 
 /// Your own allocator: two functions and a context. Any thread can use it without a lock.
@@ -76,18 +76,18 @@ struct allocator_hooks {
   bool operator==(const allocator_hooks&) const = default;
 };
 /// Takes the blocks of tensors from your allocator from now on, in all threads; `{}` returns to the library's own. Each
-/// block is released by the allocator that it came from, so the context must live as long as its last tensor. Blocks of
-/// your allocator are not kept for reuse. Throws if one of the functions is missing.
+/// block is released by the allocator that it came from. So the context must live until the last tensor with such a
+/// block is gone. Blocks of your allocator are not kept for reuse. Throws if one of the functions is missing.
 void set_allocator(const allocator_hooks& hooks);
 
-/// Counts of the library's own allocator, over all threads.
+/// Counts of the library's own allocator, over all threads, as `allocations()` returns them.
 struct allocator_info {
   std::int64_t system_bytes = 0;   ///< held from the system: in use, kept for reuse, and rounding
   std::int64_t huge_bytes = 0;     ///< the part of it in blocks that ask for huge pages
   std::int64_t system_blocks = 0;  ///< blocks held from the system
-  std::int64_t system_calls = 0;   ///< blocks that were asked of the system since the start: what no cache had
-  std::int64_t trimmed_bytes = 0;  ///< returned to the system by itself since the start, because it was not reused
-  std::int64_t hooked_bytes = 0;   ///< held from allocators of the caller's
+  std::int64_t system_calls = 0;   ///< blocks that were asked of the system since the start, because no cache had one
+  std::int64_t trimmed_bytes = 0;  ///< returned to the system since the start, because it was not reused
+  std::int64_t hooked_bytes = 0;   ///< held from the allocators of set_allocator
 };
 /// The current counts of the library's allocator, over all threads.
 allocator_info allocations();

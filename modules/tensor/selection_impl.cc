@@ -72,16 +72,16 @@ tensor sliced(const tensor& x, const selection& taken) {
   const std::byte* data = __atomic_load_n(&from->data, __ATOMIC_ACQUIRE);
   // A backend whose storage has the elements slices them there.
   if (!data || !lies_together(taken.all())) return run_one(op, in, slice_attrs(taken.all()).of);
-  std::int64_t place = 0;
+  std::int64_t first = 0;
   for (const selected_axis& a : taken.all())
-    if (a.is != axis_kind::fresh) place = place * a.size + a.first;
+    if (a.is != axis_kind::fresh) first = first * a.size + a.first;
   const std::int64_t size = static_cast<std::int64_t>(size_of(from->type));
   tensor y;
   if (dims.rank() > 0) {
-    y = tensor_access::adopt(dims.size() == 0 ? allocate(from->type, dims) : share_part(from, dims, place * size));
+    y = tensor_access::adopt(dims.size() == 0 ? allocate(from->type, dims) : share_part(from, dims, first * size));
   } else {  // one number does not keep all the others
     y = tensor_access::adopt(allocate(from->type, dims));
-    std::memcpy(tensor_access::buffer(y)->data, data + place * size, static_cast<std::size_t>(size));
+    std::memcpy(tensor_access::buffer(y)->data, data + first * size, static_cast<std::size_t>(size));
   }
   if (concerns_a_tape(x)) record(op, in, slice_attrs(taken.all()).of, {&y, 1});
   return y;
@@ -118,7 +118,7 @@ struct chosen_axis {
 struct parted_selection {
   selection slices;  // with the axes that tensors choose from whole
   std::vector<chosen_axis> chosen;
-  int place = 0;          // of the chosen axes in the result
+  int position = 0;       // of the chosen axes in the result
   bool all_whole = true;  // the slices take everything
 };
 
@@ -132,7 +132,7 @@ parted_selection parted(const selection& taken) {
     const bool chooses = a.is == axis_kind::chosen || a.is == axis_kind::single;
     if (chooses && !inside) {
       ++runs;
-      parts.place = axis;
+      parts.position = axis;
     }
     inside = chooses;
     if (a.is != axis_kind::chosen) {
@@ -147,7 +147,7 @@ parted_selection parted(const selection& taken) {
       parts.slices.of[parts.slices.count++] = {.axis = a.axis + i, .count = size, .size = size};
     }
   }
-  if (runs > 1) parts.place = 0;
+  if (runs > 1) parts.position = 0;
   return parts;
 }
 
@@ -187,14 +187,14 @@ tensor rows_of_chosen(std::span<const chosen_axis> chosen, std::vector<int>& axe
 }
 
 // Several tensors choose together: the axes that they index come first for the gather.
-tensor gathered(const tensor& x, std::span<const chosen_axis> chosen, int place) {
+tensor gathered(const tensor& x, std::span<const chosen_axis> chosen, int position) {
   std::vector<int> axes;
   const tensor rows = rows_of_chosen(chosen, axes);
   sizes_of perm(axes.begin(), axes.end());
   for (int i = 0; i < x.rank(); ++i)
     if (std::find(axes.begin(), axes.end(), i) == axes.end()) perm.push_back(i);
   const tensor y = gather_nd(std::is_sorted(perm.begin(), perm.end()) ? x : transpose(x, perm), rows);
-  return with_axes_at(y, 0, rows.rank() - 1, place);
+  return with_axes_at(y, 0, rows.rank() - 1, position);
 }
 
 }  // namespace
@@ -217,10 +217,10 @@ tensor selected(const tensor& x, const selection& taken) {
   const tensor whole = parts.all_whole ? x : sliced(x, parts.slices);
   const chosen_axis& first = parts.chosen.front();
   const selected_axis& a = *first.entry;
-  if (parts.chosen.size() > 1) return gathered(whole, parts.chosen, parts.place);
-  if (a.is_mask) return with_axes_at(boolean_mask(whole, *a.by, first.axis), first.axis, 1, parts.place);
+  if (parts.chosen.size() > 1) return gathered(whole, parts.chosen, parts.position);
+  if (a.is_mask) return with_axes_at(boolean_mask(whole, *a.by, first.axis), first.axis, 1, parts.position);
   return with_axes_at(gather(whole, checked_indices(*a.by, a.axis, a.size), first.axis), first.axis, a.by->rank(),
-                      parts.place);
+                      parts.position);
 }
 
 }  // namespace kerngrad::detail

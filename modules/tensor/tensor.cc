@@ -124,8 +124,8 @@ class nested_values {
   dtype type_{};
 };
 
-// The part of a tensor that names its place on a tape: which recording, which value. 0 is "on none".
-struct place {
+// The part of a tensor that names its position on a tape: which recording, which value. 0 is "on none".
+struct tape_position {
   std::uint64_t tape = 0;
   std::uint32_t value = 0;
 };
@@ -134,7 +134,7 @@ struct place {
 
 export namespace kerngrad {
 
-/// Types that a text may have: a string, a view of one, a literal.
+/// A C++ type whose values become elements of a tensor of text: std::string, std::string_view or a string literal.
 template <class T>
 concept text_like = !element<T> && detail::gives_text<T>;
 
@@ -142,13 +142,13 @@ class tensor;
 class tensor_part;
 class row_iterator;
 /// A tensor as text: "tensor float32 [2, 2]\n[[1, 2],\n [3, 4]]". It has dtype, shape, and the elements with six
-/// significant digits. From rank 2 on they are in columns of one width, with aligned decimal points. Above
-/// `printed_whole` elements, and for rows without elements, `...` stands for the middle of an axis: the first and the
-/// last three are shown, or fewer if they were more than `printed_most`.
+/// significant digits. From rank 2 on, the elements are in columns of one width, with aligned decimal points. If there
+/// are more than `printed_whole` elements, `...` stands for the middle of each axis that is longer than six. Then the
+/// first three and the last three indices are shown, or fewer if more than `printed_most` elements would be shown.
 std::string to_string(const tensor& x);
 /// The largest number of elements that `to_string` shows without `...`.
 inline constexpr std::int64_t printed_whole = 200;
-/// The largest number of elements that `to_string` shows of a larger tensor.
+/// The largest number of elements that `to_string` shows of a tensor with more than `printed_whole` elements.
 inline constexpr std::int64_t printed_most = 1000;
 
 /// A multi-dimensional array. Copies share the elements. A tensor never changes: functions return new tensors.
@@ -168,11 +168,12 @@ class tensor {
       : tensor(from_list<T>(values.begin(), values.size(), dims)) {}
   template <element T>
   tensor(const std::vector<T>& values, const shape& dims) : tensor(from_vector(values, dims)) {}
-  /// Rank 1.
+  /// A tensor of rank 1 with the values.
   template <element T>
   tensor(std::initializer_list<T> values) : tensor(values, shape{static_cast<std::int64_t>(values.size())}) {}
   /// The rows of a matrix: `tensor{{1, 2}, {3, 4}}` is 2 x 2; deeper braces give higher ranks. Values with a shape are
-  /// written in parentheses, `tensor({1, 2, 3, 4}, {2, 2})`. Texts alike: `tensor{{"a", "b"}, {"c", "d"}}`.
+  /// written in parentheses, `tensor({1, 2, 3, 4}, {2, 2})`. Strings work alike: `tensor{{"a", "b"}, {"c", "d"}}`.
+  /// Throws for rows of different shapes or dtypes.
   tensor(std::initializer_list<detail::nested_values> rows) : tensor(detail::nested_values(rows).make()) {}
   template <element T>
   explicit tensor(const std::vector<T>& values) : tensor(values, shape{static_cast<std::int64_t>(values.size())}) {}
@@ -204,8 +205,9 @@ class tensor {
   template <text_like T>
   explicit tensor(const std::vector<T>& values) : tensor(values, shape{static_cast<std::int64_t>(values.size())}) {}
 
-  /// A tensor whose elements `fill` writes. It gets all of them as one uninitialized span. For custom kernels;
-  /// exceptions of `fill` reach the caller. Text is given as strings.
+  /// Makes a tensor whose elements `fill` writes. `fill` gets all of them as one uninitialized `std::span<T>`, in
+  /// row-major order. For custom kernels; exceptions of `fill` reach the caller. Tensors of text are made from strings
+  /// instead.
   template <element T, class F>
     requires(!std::same_as<T, text>)
   static tensor build(const shape& dims, F fill) {
@@ -214,14 +216,14 @@ class tensor {
     return x;
   }
 
-  inline tensor(const tensor& other) noexcept : buffer_(other.buffer_), place_(other.place_) {
+  inline tensor(const tensor& other) noexcept : buffer_(other.buffer_), position_(other.position_) {
     if (buffer_) detail::hold(buffer_);
   }
-  inline tensor(tensor&& other) noexcept : buffer_(std::exchange(other.buffer_, nullptr)), place_(other.place_) {}
+  inline tensor(tensor&& other) noexcept : buffer_(std::exchange(other.buffer_, nullptr)), position_(other.position_) {}
   inline tensor& operator=(const tensor& other) & noexcept { return *this = tensor(other); }
   inline tensor& operator=(tensor&& other) & noexcept {
     std::swap(buffer_, other.buffer_);
-    place_ = other.place_;
+    position_ = other.position_;
     return *this;
   }
   template <class T>
@@ -256,7 +258,7 @@ class tensor {
   }
   template <element T>
   std::span<const T> data() && = KG_DELETED("a temporary's elements die with it: name the tensor, or take item()");
-  /// The only element of a tensor of size 1. T must be the dtype's C++ type.
+  /// The only element of a tensor of size 1. T must be the dtype's C++ type, or it throws.
   template <element T>
     requires(!std::same_as<T, text>)
   T item() const {
@@ -275,23 +277,24 @@ class tensor {
     static_assert(element<T>, "[item] no dtype has elements of this C++ type: item() gives a double");
     return T();
   }
-  /// The only element of a tensor of text of size 1, a copy.
+  /// A copy of the only string of a tensor of text. Throws for another dtype, and unless the tensor has one element.
   template <std::same_as<std::string> T>
   T item() const {
     if (size() != 1) fail("item", "a tensor of shape " + to_string(dims()), "exactly one element");
     return to_texts()[0];
   }
-  /// The only element as double, for any real dtype.
+  /// The only element as double, for any real dtype and bool. Throws for other dtypes and unless the tensor has one
+  /// element.
   double item() const;
   /// The element at one integer for each axis, negative ones from the back. T must be the dtype's C++ type. Throws for
   /// another number of indices and for one outside of its axis.
   template <element T, class... Index>
     requires(sizeof...(Index) > 0)
   T item(Index... indices) const;
-  /// All elements as double, for any real dtype.
+  /// All elements as double in row-major order, for any real dtype and bool. Throws for complex numbers and text.
   std::vector<double> to_doubles() const;
 
-  /// All elements of a tensor of text, copies.
+  /// Copies of all strings of a tensor of text, in row-major order. Throws for another dtype.
   std::vector<std::string> to_texts() const;
 
   /// The elements' address, for kernels and hooks; 64-byte aligned unless it is a view.
@@ -303,22 +306,23 @@ class tensor {
 
   // Indices, by NumPy's rules; modules/tensor/indexing.cc says what they mean.
 
-  /// The elements at indices, one index per axis: an integer (negative ones count from the back; the result lacks the
-  /// axis), a `range`, `all`, `newaxis`, `ellipsis`, a tensor of integers or a mask. A result that is contiguous in
-  /// memory, such as x(1) or x(range(0, 3)), shares it with x; a scalar and all others are copied. Any dtype. Throws
-  /// for an integer out of range, more indices than axes, and a mask of another shape. Gradient: dy at the positions
-  /// taken, added up where one was taken twice.
+  /// The elements at indices, one index per axis. An index is an integer, a `range`, `all`, `newaxis`, `ellipsis`, a
+  /// tensor of integers or a mask. A negative integer counts from the back, and the result lacks the axis of an
+  /// integer. A result that is contiguous in memory, such as x(1) or x(range(0, 3)), shares its elements with x; a
+  /// scalar and all others are copied. Any dtype. Throws for an integer out of range, more indices than axes, and a
+  /// mask of another shape. Gradient: dy at the selected positions, added up if an element is selected twice.
   template <class... Index>
   tensor operator()(const Index&... indices) const;
 #ifdef __cpp_multidimensional_subscript
-  /// The same.
+  /// The same as x(indices...).
   template <class... Index>
   tensor operator[](const Index&... indices) const;
 #else
   template <class Index>
   tensor operator[](const Index&) const = KG_DELETED("write x(0), x(0, 1): C++20 has no operator[] of several indices");
 #endif
-  /// Selects elements to change: `x.at(1).add(100)` returns a changed tensor. x stays unchanged.
+  /// Selects elements to change: `x.at(1).add(100)` returns a changed tensor. x itself does not change. Indices are as
+  /// in x(indices...).
   template <class... Index>
   tensor_part at(const Index&... indices) const&;
   /// For a tensor that is moved from, `x = std::move(x).at(1).add(100)`: it is changed in place if no other tensor
@@ -359,7 +363,7 @@ class tensor {
   }
 
   detail::buffer* buffer_ = nullptr;
-  detail::place place_;
+  detail::tape_position position_;
 };
 
 /// Writes the text of to_string, with each element in the stream's number format: its precision, std::fixed,
@@ -370,16 +374,16 @@ std::ostream& operator<<(std::ostream& out, const shape& dims);
 /// Writes the name of a dtype, such as float32.
 std::ostream& operator<<(std::ostream& out, dtype type);
 
-/// Memory of the library, over all threads.
+/// Memory of tensors, over all threads, as `memory()` returns it.
 struct memory_info {
   std::int64_t live_buffers = 0;  ///< blocks in use by tensors
-  std::int64_t live_bytes = 0;    ///< their elements
-  std::int64_t cached_bytes = 0;  ///< blocks kept for reuse
+  std::int64_t live_bytes = 0;    ///< bytes of their elements
+  std::int64_t cached_bytes = 0;  ///< bytes of freed blocks that are kept for reuse
   std::int64_t live_tensors = 0;  ///< buffers, views of them, borrowed elements; copies of a handle are one tensor
   std::int64_t peak_bytes = 0;    ///< the most that live_bytes has been since the start or reset_peak_memory()
 };
-/// Memory of tensors now. The peak is exact while one thread allocates; it may be too low if several do so at the same
-/// moment.
+/// Returns the memory that tensors use now. The peak is exact while one thread allocates; it may be too low if several
+/// do so at the same moment.
 memory_info memory();
 /// The counts as in "3 tensors, 2 buffers, 64 bytes, peak 128 bytes, cached 0 bytes".
 std::string to_string(const memory_info& info);
@@ -422,7 +426,7 @@ std::string formatted(const tensor& x, const element_format& how);
 }  // namespace kerngrad::detail
 
 #ifdef __cpp_lib_format
-/// The result of to_string, with the format of texts: `std::format("{:>8}", x.dims())`.
+/// The result of to_string, with the format options of strings: `std::format("{:>8}", x.dims())`.
 template <>
 struct std::formatter<kerngrad::shape> : std::formatter<std::string> {
   template <class Context>
@@ -430,7 +434,7 @@ struct std::formatter<kerngrad::shape> : std::formatter<std::string> {
     return std::formatter<std::string>::format(to_string(dims), to);
   }
 };
-/// The dtype's name, with the format of texts.
+/// The dtype's name, with the format options of strings.
 template <>
 struct std::formatter<kerngrad::dtype> : std::formatter<std::string_view> {
   template <class Context>
@@ -466,8 +470,8 @@ struct tensor_access {
   // Gives elements to an undefined tensor that is on no tape.
   static inline void fill(tensor& x, detail::buffer* b) noexcept { x.buffer_ = b; }
   static inline detail::buffer* buffer(const tensor& x) noexcept { return x.buffer_; }
-  static inline detail::place& place(tensor& x) noexcept { return x.place_; }
-  static inline const detail::place& place(const tensor& x) noexcept { return x.place_; }
+  static inline detail::tape_position& position(tensor& x) noexcept { return x.position_; }
+  static inline const detail::tape_position& position(const tensor& x) noexcept { return x.position_; }
   static inline bool unique(const tensor& x) noexcept {
     const detail::buffer* b = x.buffer_;
     // Elements that a backend's storage has a copy of may not change under it, and borrowed ones never.

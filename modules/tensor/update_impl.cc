@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// x.at(indices...).set(values) and its kin: the places as a list of slices of x, the new values of these, and either a
+// x.at(indices...).set(values) and its kin: the indices of slices of x, the new values of these, and either a
 // TensorScatterUpdate, which differentiates, or a write into x when nobody else sees it.
 module;
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace kerngrad::detail {
 namespace {
 
 // Position of a selection in x, as x is seen by the update: [slices, inner].
-struct update_places {
+struct update_position {
   std::int64_t slices = 1, inner = 1;
   shape dims;   // of x(indices...)
   tensor rows;  // which slices, int32 [n]
@@ -46,19 +46,19 @@ tensor slices_walked(std::span<const selected_axis> axes) {
   return tensor::build<std::int32_t>({count}, [&](std::span<std::int32_t> to) {
     std::vector<std::int64_t> at(axes.size());
     for (std::int32_t& slice : to) {
-      std::int64_t place = 0;
+      std::int64_t index = 0;
       for (std::size_t i = 0; i < axes.size(); ++i)
         if (axes[i].is != selected_axis::kind::fresh)
-          place = place * axes[i].size + axes[i].first + at[i] * axes[i].step;
-      slice = static_cast<std::int32_t>(place);
+          index = index * axes[i].size + axes[i].first + at[i] * axes[i].step;
+      slice = static_cast<std::int32_t>(index);
       for (std::size_t i = axes.size(); i-- > 0 && ++at[i] == axes[i].count;) at[i] = 0;
     }
   });
 }
 
-update_places update_places_of(const shape& dims, const selection& taken) {
+update_position update_position_of(const shape& dims, const selection& taken) {
   const leading_axes front = leading_of(taken);
-  update_places p;
+  update_position p;
   for (int i = 0; i < dims.rank(); ++i) (i < front.axes ? p.slices : p.inner) *= dims[i];
   if (p.slices > std::numeric_limits<std::int32_t>::max())
     fail("at", std::to_string(p.slices) + " slices to choose from", "at most 2^31 - 1", "reshape the tensor");
@@ -147,7 +147,7 @@ tensor combined_in_turn(const tensor& flat, const tensor& rows, part_update how,
 }
 
 // The rows plus all that is added to each, likewise. Halves are added up in float32.
-tensor summed(const tensor& flat, const update_places& p, const tensor& values) {
+tensor summed(const tensor& flat, const update_position& p, const tensor& values) {
   const auto sums_of = [&](const tensor& parts) { return gather(segment_sum(parts, p.rows, p.slices), p.rows); };
   const tensor sums = flat.type() == dtype::complex64 ? complex(sums_of(real(values)), sums_of(imag(values)))
                       : flat.type() == dtype::uint8   ? sums_of(cast(values, dtype::int32))
@@ -157,7 +157,7 @@ tensor summed(const tensor& flat, const update_places& p, const tensor& values) 
 }
 
 // Values for the rows of x, seen as [slices, inner].
-tensor combined(const tensor& flat, const update_places& p, part_update how, const tensor& values) {
+tensor combined(const tensor& flat, const update_position& p, part_update how, const tensor& values) {
   if (how == part_update::set) return values;
   const tensor& rows = p.rows;
   if (how == part_update::add && p.may_repeat) return summed(flat, p, values);
@@ -178,7 +178,7 @@ bool may_change(const tensor& x, const tensor& values) {
          !recording_now() && !concerns_a_tape(x) && !concerns_a_tape(values);
 }
 
-tensor written_into(tensor x, const update_places& p, const tensor& values) {
+tensor written_into(tensor x, const update_position& p, const tensor& values) {
   const std::size_t bytes = static_cast<std::size_t>(p.inner) * size_of(x.type());
   std::byte* const to = tensor_access::buffer(x)->data;
   const auto* from = static_cast<const std::byte*>(values.address());
@@ -186,7 +186,7 @@ tensor written_into(tensor x, const update_places& p, const tensor& values) {
     std::memcpy(to + static_cast<std::size_t>(row) * bytes, from, bytes);
     from += bytes;
   }
-  tensor_access::place(x) = {};
+  tensor_access::position(x) = {};
   return x;
 }
 
@@ -204,7 +204,7 @@ tensor converted(const tensor& values, dtype type) {
 
 tensor updated_at(tensor x, const index_items& indices, part_update how, const tensor& values) {
   const std::span<const index_item> items(indices.data(), static_cast<std::size_t>(indices.size()));
-  const update_places p = update_places_of(x.dims(), selection_of("index", x.dims(), items));
+  const update_position p = update_position_of(x.dims(), selection_of("index", x.dims(), items));
   const std::optional<shape> both = broadcast(p.dims, values.dims());
   if (!both || !(*both == p.dims))
     fail("at", "values of shape " + to_string(values.dims()) + " for elements of shape " + to_string(p.dims),

@@ -137,7 +137,7 @@ bad_calls bad_calls_of(const session& s) {
     const std::size_t i = draw.below(made.starts.size());
     const std::vector<mutation>& of = made.starts[i].mutations;
     const mutation &first = of[draw.below(of.size())], &second = of[draw.below(of.size())];
-    if (first.place != second.place) made.all.push_back({i, &first, &second});
+    if (first.target != second.target) made.all.push_back({i, &first, &second});
   }
   return made;
 }

@@ -57,12 +57,12 @@ void judge_operands(session& s, const prepared& call) {
   }
 }
 
-// The places of all tensors of a call that are like the first one.
-struct place {
+// The positions of all tensors of a call that are like the first one.
+struct tensor_position {
   std::size_t operand, item;
 };
-std::vector<place> like_first(const prepared& call) {
-  std::vector<place> alike;
+std::vector<tensor_position> like_first(const prepared& call) {
+  std::vector<tensor_position> alike;
   for (const auto& [i, o] : views::enumerate(call.operands))
     for (const auto& [j, x] : views::enumerate(o.tensors))
       if (x.defined() && x.signature() == call.operands[0].tensors[0].signature()) alike.push_back({i, j});
@@ -71,11 +71,11 @@ std::vector<place> like_first(const prepared& call) {
 
 void judge_one_tensor_as_several(session& s, const prepared& call) {
   if (call.operands.empty() || call.operands[0].tensors.empty()) return;
-  const std::vector<place> alike = like_first(call);
+  const std::vector<tensor_position> alike = like_first(call);
   if (alike.size() < 2) return;
   const tensor one = call.operands[0].tensors[0];
   prepared shared = call, copied = call;
-  for (const place& at : alike) {
+  for (const tensor_position& at : alike) {
     shared.operands[at.operand].tensors[at.item] = one;
     copied.operands[at.operand].tensors[at.item] = copy_of(one);
   }

@@ -13,7 +13,7 @@ struct op_facts {
   bool orders = false;              ///< the order of the elements decides: ties have no gradient
   bool divides = false;             ///< jumps where the quotient of the operands is whole
   bool breaks_at_equals = false;    ///< jumps or has a kink where the operands are equal
-  bool adds = false;                ///< adds the elements that come to one place
+  bool adds = false;                ///< adds the elements that come to one position
   std::string_view output_of = {};  ///< the op whose result is the operand `output`
 };
 inline constexpr op_facts known_facts[] = {

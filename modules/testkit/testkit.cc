@@ -15,15 +15,15 @@ export namespace kerngrad::testkit {
 struct sample_operand {
   std::string name;
   std::vector<shape> dims{};  ///< several for a list operand
-  tensor values{};            ///< used as they are; floats in the dtype of the call; of a list one after the other
+  tensor values{};            ///< fixed values, those of a list in turn; floats are cast to the dtype of the call
   sample_operand(std::string_view name, const shape& dims) : name(name), dims{dims} {}
   sample_operand(std::string_view name, std::vector<shape> list) : name(name), dims(std::move(list)) {}
   sample_operand(std::string_view name, tensor values) : name(name), dims{values.dims()}, values(std::move(values)) {}
 };
-/// The tensors of an operand with fixed values: one, or those of a list.
+/// Returns the tensors of an operand with fixed values: one, or those of a list.
 std::vector<tensor> fixed_tensors(const sample_operand& given);
 
-/// A legal call of an op.
+/// A legal call of an op, on which the checks are made.
 struct sample {
   std::vector<sample_operand> operands{};
   std::vector<named_attribute> attrs{};
@@ -31,11 +31,12 @@ struct sample {
 /// The sample as in "x [2, 3] alpha=0.1".
 std::string to_string(const sample& call);
 
-/// Legal calls for a row by its family: ranks 0 to 4, sizes 0, 1 and primes, broadcasting, every branch of the standard
-/// attributes. `long_ones` adds some that are longer than the widest vector. Empty if the row does not say enough.
+/// Returns legal calls of an op by its family: ranks 0 to 4, sizes 0, 1 and primes, broadcasting, every branch of the
+/// standard attributes. `long_ones` adds some that are longer than the widest vector. Empty if the op's `row` does not
+/// say enough.
 std::vector<sample> samples_of(const op_row& row, bool long_ones = false);
 
-/// Values of an operand lie between `low` and `high`.
+/// The range of an operand's values: from `low` to `high`.
 struct operand_range {
   std::string operand;
   double low = -2, high = 2;
@@ -46,11 +47,11 @@ struct operand_range {
 /// The checks, in the order in which they run.
 enum class check : std::uint8_t {
   samples,         ///< there are legal calls
-  results,         ///< every dtype and shape runs; shapes and dtypes of results are those of the family and the row
-  targets,         ///< every SIMD target, or the backend that was asked for, gives what the backend reference gives
+  results,         ///< every dtype and shape runs; results have the shapes and dtypes of the op's entry
+  targets,         ///< results of every SIMD target, or of the chosen backend, are those of the backend reference
   oracle,          ///< results are those of the oracle, if there is one
-  special_values,  ///< the two above, elementwise, for NaN, infinities, zeros of both signs and the ends of the range
-  aliasing,        ///< operands stay as they were, may be one tensor, and do not share memory with results
+  special_values,  ///< targets and oracle for NaN, infinities, zeros of both signs and the ends of the range
+  aliasing,        ///< operands do not change, may be one tensor, and share no memory with results
   determinism,     ///< bitwise identical results at a second run, at other addresses, and from the middle of an array
   bad_calls,       ///< wrong calls are rejected with an error that names the op, and leave nothing behind
   gradient,        ///< first order against central differences, also of one tensor as several operands
@@ -69,18 +70,18 @@ struct exclusion {
   std::string reason;
 };
 
-/// How an op is checked.
+/// Options of check_op: which calls are made, and what is allowed.
 struct options {
-  std::vector<sample> samples{};  ///< legal calls, in place of those that the row gives
+  std::vector<sample> samples{};  ///< legal calls, in place of those of samples_of
   std::vector<sample> refused{};  ///< calls that must be rejected, next to those that the kit makes of the legal ones
-  /// The op from its definition, preferably in other arithmetic. It gets operands of the dtype that the call is made
-  /// in, and all attributes, also defaults. It must return results of the op's dtype.
+  /// Computes the op from its definition, preferably in other arithmetic. It gets operands of the dtype that the call
+  /// is made in, and all attributes, also defaults. It must return results of the op's dtype.
   std::function<tensor_list(const kernel_call&)> oracle{};
   /// Allowed error, in units of the dtype's epsilon relative to the result, or to the largest of all results if the op
   /// sums. A negative number stands for the default of the op's family. 0 demands equal values.
   double tolerance = -1;
-  dtype_set dtypes = any_element;       ///< calls are made in those of them that the row takes
-  std::vector<operand_range> ranges{};  ///< where operands' values lie, if not in -2 to 2 or the built-in op's domain
+  dtype_set dtypes = any_element;       ///< calls are made in those of these dtypes that the op takes
+  std::vector<operand_range> ranges{};  ///< of operands' values; by default -2 to 2 or the built-in op's domain
   std::vector<exclusion> without{};     ///< checks to skip; a reason must be given
   std::uint64_t seed = 1;
   /// "simd" for all its targets, or a registered backend, which may lack kernels.
@@ -90,17 +91,17 @@ struct options {
   bool thorough = false;  ///< all wrong calls instead of a seventh of them
 };
 
-/// One fault of an op.
+/// One fault of an op, as a check found it.
 struct failure {
   std::string op;
   check by = check::samples;
-  std::string call;  ///< dtype, shapes and attributes
+  std::string call;  ///< dtype, shapes and attributes of the call
   std::string got, wanted;
 };
 /// The failure as in "[Softshrink] gradient: float64 x [7]: got slope 0.5 for element 3 of x; wanted 1, within 1e-06".
 std::string to_string(const failure& what);
 
-/// Findings of check_op. Converts to true if nothing is wrong.
+/// The findings of check_op, by checks. It converts to true if nothing is wrong.
 class report {
  public:
   explicit report(std::string_view op) : op_(op) {}
@@ -131,15 +132,15 @@ class report {
   std::vector<exclusion> excluded_;
   std::vector<std::string> unset_;
 };
-/// Failures as sentences, one a line, then the number of calls of each check, the skipped checks, and the attributes
+/// Failures as sentences, one per line, then the number of calls of each check, the skipped checks, and the attributes
 /// that no call set.
 std::string to_string(const report& all);
 /// Writes the report as text.
 std::ostream& operator<<(std::ostream& out, const report& all);
 
-/// Checks an op by name, built in or registered with register_op. The SIMD target is set for all threads while it runs,
-/// and it counts the memory of all threads: let no other thread compute meanwhile. Throws `error` for a name without a
-/// row and for invalid options; faults of the op are in the report.
+/// Checks an op by name, built in or registered with register_op. While it runs, it sets the SIMD target for all
+/// threads and counts the memory of all threads: let no other thread compute meanwhile. Throws `error` for an unknown
+/// op and for invalid options; faults of the op are in the report.
 report check_op(std::string_view name, const options& how = {});
 /// Checks a custom op. If it is not registered, it is registered during the check.
 template <class Op>
@@ -151,17 +152,17 @@ report check_op(const options& how = {}) {
 
 // ------------------------------------------------------------------------------------------ functions
 
-/// A function of several tensors.
+/// A function of several tensors that check_function differentiates; it returns one or more results.
 using results_of = std::function<tensor_list(std::span<const tensor>)>;
-/// The step of differences, and the allowed error of a slope, relative to slopes above 1.
+/// The step of differences, and the allowed error of a derivative. The error is relative for derivatives above 1.
 struct precision {
   double step, tolerance;
 };
-inline constexpr precision fine{2e-3, 1e-6};    ///< float64
-inline constexpr precision coarse{1e-2, 4e-3};  ///< float32 and complex64
+inline constexpr precision fine{2e-3, 1e-6};    ///< the precision for float64
+inline constexpr precision coarse{1e-2, 4e-3};  ///< the precision for float32 and complex64
 
-/// Checks the gradients of a function of floating or complex tensors, of both orders and forward: the checks gradient,
-/// second_order and forward of check_op. The values must keep away from kinks by three steps.
+/// Checks the derivatives of a function of floating or complex tensors: the checks gradient, second_order and forward
+/// of check_op. Keep the values at least three steps away from kinks.
 report check_function(std::string_view name, const results_of& f, std::span<const tensor> xs,
                       const precision& at = fine);
 
@@ -173,25 +174,27 @@ class stream {
   explicit stream(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}
   /// 64 random bits (Steele, Lea and Flood 2014).
   std::uint64_t bits();
-  /// A number in [0, 1).
+  /// A random number in [0, 1).
   double unit() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
+  /// A random integer from 0 to bound - 1.
   std::uint64_t below(std::uint64_t bound) { return bits() % bound; }
 
  private:
   std::uint64_t state_;
 };
 
-/// A tensor of any dtype that has kernels, from doubles; complex elements take two each. Values that an integer dtype
-/// cannot hold wrap.
+/// Makes a tensor of any dtype from doubles; complex elements take two each, text has them as decimal strings. Values
+/// that an integer dtype cannot hold wrap.
 tensor from_doubles(const std::vector<double>& values, const shape& dims, dtype type);
-/// The elements as doubles; complex ones as pairs.
+/// The elements as doubles, which from_doubles turns into the tensor again: complex ones as pairs, strings as numbers.
 std::vector<double> doubles_of(const tensor& x);
-/// Operands for a sample, with values of a dtype. Operands that do not accept it get the first one that they accept.
+/// Makes operands for a sample, with random values of a dtype. Operands that do not accept it get the first one that
+/// they accept.
 std::vector<named_operand> operands_for(const op_row& row, const sample& call, dtype type, std::uint64_t seed = 1,
                                         std::span<const operand_range> ranges = {});
 
-/// Attributes for a sample: where a dtype is text and an attribute may be one, a number other than 0 is given as a
-/// text.
+/// Returns the attributes for a sample. If the dtype is text, a number other than 0 becomes a string for attributes
+/// that take both.
 std::vector<named_attribute> attributes_for(const op_row& row, const sample& call, dtype type);
 
 /// A call with one or two mistakes. Some of them turn out to be legal.
@@ -200,7 +203,8 @@ struct wrong_call {
   std::vector<named_operand> operands;
   std::vector<named_attribute> attrs;
 };
-/// The wrong calls that check_op makes from a row's legal ones, the same at every run. `stride` keeps one in so many.
+/// Returns the wrong calls that check_op makes from an op's legal ones, the same at every run. `stride` n keeps every
+/// n-th of them.
 std::vector<wrong_call> wrong_calls_of(const op_row& row, std::size_t stride = 1);
 
 }  // namespace kerngrad::testkit
@@ -298,9 +302,9 @@ struct bad_call {
   verdict expected = verdict::either;
 };
 
-// A mistake, and the operand or attribute that it is made in: a second one in the same place could undo the first.
+// A mistake, and the operand or attribute that it is made in: a second one in the same target could undo the first.
 struct mutation {
-  std::string place;
+  std::string target;
   std::function<void(bad_call&)> make;
 };
 std::vector<mutation> operand_mutations(const op_row& row, const std::vector<named_operand>& operands);

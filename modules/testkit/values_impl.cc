@@ -137,7 +137,7 @@ operand_range range_of(const op_row& row, std::size_t operand, std::string_view 
   return {};
 }
 
-// Keeps away from the places where ops have kinks: the multiples of a half, the values of other operands, and, where
+// Keeps away from the points where ops have kinks: the multiples of a half, the values of other operands, and, where
 // the order of elements matters, each other.
 std::vector<double> smooth_values(const operand_range& in, std::size_t count, std::size_t operand, bool distinct,
                                   stream& draw) {
@@ -220,8 +220,8 @@ std::vector<named_attribute> attributes_for(const op_row& row, const sample& cal
   std::vector<named_attribute> attrs = call.attrs;
   if (type != dtype::text) return attrs;
   for (named_attribute& a : attrs) {
-    const int place = row.attr_index(a.name);
-    if (place >= 0 && row.attrs[static_cast<std::size_t>(place)].or_text && a.value.kind() != attr_kind::text &&
+    const int index = row.attr_index(a.name);
+    if (index >= 0 && row.attrs[static_cast<std::size_t>(index)].or_text && a.value.kind() != attr_kind::text &&
         a.value.as_number() != 0)
       a.value = std::string_view(detail::text_of(a.value.as_number()));
   }

@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-INNER = re.compile(r'(kerngrad::kernels::(reference::)?N_[A-Z]|\bhwy::|_on_targets\b|kerngrad::kernels::target_place)')
+INNER = re.compile(r'(kerngrad::kernels::(reference::)?N_[A-Z]|\bhwy::|_on_targets\b|kerngrad::kernels::target_index)')
 ENTRY = re.compile(r'^kerngrad::kernels::(reference::)?(\w+)\(')
 
 

@@ -81,7 +81,7 @@ std::vector<T> walked(const combining& c, const std::vector<T>& x, std::vector<T
   if (g.fresh) std::fill(y.begin(), y.end(), beginning<T>(g.how));
   for (std::int64_t r = 0; r < g.rows; ++r) {
     const std::int64_t place = c.indices[static_cast<std::size_t>(r)] - g.first;
-    for (std::int64_t i = 0; i < g.inner && place >= 0 && place < g.places; ++i) {
+    for (std::int64_t i = 0; i < g.inner && place >= 0 && place < g.y_rows; ++i) {
       const auto at = static_cast<std::size_t>(place * g.inner + i);
       y[at] = joined(g.how, y[at], x[static_cast<std::size_t>(r * g.step + i)]);
       counts[at] += T{1};
@@ -107,13 +107,13 @@ void check_combining(run_fn run, bool simd, const combining& c, edge side) {
   SCOPED_TRACE(::testing::Message() << static_cast<int>(c.g.how) << " of rows of " << c.g.inner << ", step " << c.g.step
                                     << ", from " << c.g.first << (c.g.fresh ? ", fresh" : ""));
   guarded<T> x(static_cast<std::size_t>(c.g.step == 0 ? c.g.inner : c.g.rows * c.g.inner), side);
-  guarded<T> y(static_cast<std::size_t>(c.g.places * c.g.inner), side);
+  guarded<T> y(static_cast<std::size_t>(c.g.y_rows * c.g.inner), side);
   guarded<std::int32_t> indices(c.indices.size(), side);
   std::copy(c.indices.begin(), c.indices.end(), indices.begin());
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = element<T>(i);
   for (std::size_t i = 0; i < y.size(); ++i) y[i] = element<T>(5000 + i);
   const std::vector<T> wanted = expected<T>(c, {x.begin(), x.end()}, {y.begin(), y.end()});
-  guarded<std::int64_t> counts(static_cast<std::size_t>(c.g.places), side);
+  guarded<std::int64_t> counts(static_cast<std::size_t>(c.g.y_rows), side);
   combine_geometry g = c.g;
   g.counts = counts.data();
   const void* in[] = {x.data(), indices.data()};

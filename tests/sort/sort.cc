@@ -194,17 +194,17 @@ TEST(keys, in_every_order_are_sorted) {
   });
 }
 
-template <class Place>
-void check_places(std::size_t n, unsigned bits) {
-  using Key = std::conditional_t<std::is_same_v<Place, wide_place>, std::uint64_t, std::uint32_t>;
+template <class Pair>
+void check_pairs(std::size_t n, unsigned bits) {
+  using Key = std::conditional_t<std::is_same_v<Pair, wide_pair>, std::uint64_t, std::uint32_t>;
   std::mt19937_64 random(n);
-  std::vector<Place> places, spare(n);
+  std::vector<Pair> pairs, spare(n);
   std::vector<Key> keys;
   for (std::size_t i = 0; i < n; ++i) {
     keys.push_back(static_cast<Key>(random() >> (64 - bits)));
-    places.push_back(placed(keys.back(), i));
+    pairs.push_back(paired(keys.back(), i));
   }
-  const Place* sorted = sort_places(places.data(), spare.data(), n);
+  const Pair* sorted = sort_key_pairs(pairs.data(), spare.data(), n);
   std::vector<std::uint32_t> wanted(n);
   for (std::size_t i = 0; i < n; ++i) wanted[i] = static_cast<std::uint32_t>(i);
   std::sort(wanted.begin(), wanted.end(),
@@ -216,8 +216,8 @@ TEST(places, are_sorted_by_keys_and_then_by_index) {
   kgtest::on_every_target([](const char*) {
     for (const std::size_t n : {0, 1, 2, 31, 32, 33, 511, 512, 513, 5000})
       for (const unsigned bits : {1u, 7u, 8u, 17u, 32u}) {
-        ASSERT_NO_FATAL_FAILURE(check_places<std::uint64_t>(n, bits));
-        ASSERT_NO_FATAL_FAILURE(check_places<wide_place>(n, 2 * bits));
+        ASSERT_NO_FATAL_FAILURE(check_pairs<std::uint64_t>(n, bits));
+        ASSERT_NO_FATAL_FAILURE(check_pairs<wide_pair>(n, 2 * bits));
       }
   });
 }

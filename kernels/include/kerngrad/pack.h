@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Kernel packs: shared libraries with kernels and gradients that kg::load_pack takes in at run time. Plain C99, also
- * C++; a pack links nothing of kerngrad: what it calls comes through the table `kerngrad_host`.
+ * Kernel packs: shared libraries with kernels and gradients that kg::load_pack loads at run time. The header is plain
+ * C99 and C++. A pack links nothing of kerngrad: it calls the functions of the table `kerngrad_host`.
  *
  * A pack exports one symbol, the constant `kerngrad_pack_v1`, which KERNGRAD_PACK defines. Its magic, ABI version and
- * sizes are read from the file before the library is mapped, so that nothing of a pack which does not fit is run. Then
- * `init` is called once: it registers. All that it registered is taken in together after it has returned KERNGRAD_OK,
- * or nothing is.
+ * sizes are read from the file before the library is mapped, so that no code of a pack which does not fit runs. Then
+ * the host calls `init` once, which registers kernels and gradients. If it returns KERNGRAD_OK, the host adds all of
+ * them together; otherwise it adds none.
  *
  * Rules, for all functions of a pack:
- * - They return KERNGRAD_OK, or another number for a failure; its text is said with host->fail or host->refuse.
+ * - They return KERNGRAD_OK, or another number for a failure. host->fail or host->refuse sets the error message.
  * - They must not throw, and not leave by longjmp. (The host turns an exception of the same C++ run-time library into
  *   a failure; of another one it ends the program.)
  * - Once a function of the host has failed for a call, the call has failed whatever the pack returns, the functions
@@ -20,9 +20,9 @@
  * - Names are UTF-8 of 1 to 127 bytes without control characters.
  *
  * Structs begin with their size. Later versions of this header only append members, to structs and to the host's
- * table, and 0 in an appended member means what was before: a pack of an older header keeps loading. One of a newer
- * header is refused when the host's table is smaller than its own, or when it uses a member that the host does not
- * know. What cannot be done so changes KERNGRAD_PACK_ABI, and packs of another number are refused.
+ * table. 0 in an appended member stands for the old behaviour, so packs of an older header keep loading. The host
+ * rejects a pack of a newer header if the pack's table is larger than its own, or if the pack uses a member that the
+ * host does not know. Other changes get a new KERNGRAD_PACK_ABI, and the host rejects packs of another number.
  */
 #ifndef KERNGRAD_PACK_H_
 #define KERNGRAD_PACK_H_
@@ -99,7 +99,7 @@ typedef struct kerngrad_attr {
   const char* choices; /* of a text: "same|valid", the first is the default; may be NULL for a required one */
 } kerngrad_attr;
 
-/* What an op takes. Calls are checked against it before a kernel sees them. */
+/* Operands, attributes and results of an op. Calls are checked against it before a kernel gets them. */
 typedef struct kerngrad_schema {
   uint32_t struct_size;
   int32_t operand_count; /* 0 to 8 */
@@ -118,14 +118,14 @@ typedef struct kerngrad_kernel {
   uint32_t flags; /* 0 */
   const char* name;
   const char* backend;           /* NULL: "simd" */
-  const kerngrad_schema* schema; /* NULL for a built-in op, whose row stands in, and only for it */
+  const kerngrad_schema* schema; /* NULL for a built-in op, which has its own, and only for it */
   kerngrad_function run;
   void* user; /* given to `run` */
 } kerngrad_kernel;
 
 enum { KERNGRAD_SAVES_RESULTS = 1 };
 
-/* The gradient of an op, for all its backends: of one that the pack registers, or that exists and has none. */
+/* The gradient of an op, for all its backends. The pack registers the op, or the op exists and has no gradient. */
 typedef struct kerngrad_gradient {
   uint32_t struct_size;
   uint32_t flags;
@@ -139,7 +139,8 @@ typedef struct kerngrad_gradient {
 
 /* ------------------------------------------------------------------------------------------ running ops */
 
-/* An operand for `run`; with a NULL name, the op's operand in that place. Several tensors for a list operand. */
+/* An operand for host->run. With a NULL name it is the op's operand at the same index. A list operand has several
+ * tensors. */
 typedef struct kerngrad_argument {
   uint32_t struct_size;
   int32_t count;
@@ -147,7 +148,7 @@ typedef struct kerngrad_argument {
   const kerngrad_tensor* const* tensors;
 } kerngrad_argument;
 
-/* An attribute for `run`. */
+/* An attribute for host->run. */
 typedef struct kerngrad_value {
   uint32_t struct_size;
   int32_t kind;
@@ -163,8 +164,8 @@ typedef struct kerngrad_value {
 
 /* ------------------------------------------------------------------------------------------ the host */
 
-/* The functions of the host; valid until the program ends. Functions that return int give KERNGRAD_OK or
- * KERNGRAD_FAILED unless something else is said; those that return a pointer give NULL when they fail. */
+/* The functions of the host; valid until the program ends. Functions that return int return KERNGRAD_OK or
+ * KERNGRAD_FAILED, unless their comment says otherwise. Functions that return a pointer return NULL if they fail. */
 typedef struct kerngrad_host {
   uint32_t struct_size;
   uint32_t abi_version;
@@ -172,17 +173,17 @@ typedef struct kerngrad_host {
   /* For init only. Texts and arrays are copied. */
   int (*register_kernel)(kerngrad_pack* pack, const kerngrad_kernel* kernel);
   int (*register_gradient)(kerngrad_pack* pack, const kerngrad_gradient* gradient);
-  /* Says why init fails; `return host->refuse(pack, "...")`. */
+  /* Sets the reason why init fails: `return host->refuse(pack, "...")`. */
   int (*refuse)(kerngrad_pack* pack, const char* text);
 
-  /* For calls. Says why a kernel or a gradient fails: `return host->fail(call, "...")`. Texts of up to 1000 bytes. */
+  /* For calls. Sets the reason why the call fails, in at most 1000 bytes: `return host->fail(call, "...")`. */
   int (*fail)(kerngrad_call* call, const char* text);
 
   /* Operands: in a kernel all, in a gradient those that are saved. */
   int32_t (*operand_count)(kerngrad_call* call, const char* name); /* tensors given for it: 0 if it was omitted */
   const kerngrad_tensor* (*operand)(kerngrad_call* call, const char* name, int32_t index); /* index: in a list, or 0 */
 
-  /* Tensors. dtype and rank are -1, and size is, where they fail; dims has `rank` items. */
+  /* Tensors. dtype, rank and size return -1 if they fail; dims returns `rank` items. */
   int32_t (*dtype)(kerngrad_call* call, const kerngrad_tensor* x);
   int32_t (*rank)(kerngrad_call* call, const kerngrad_tensor* x);
   const int64_t* (*dims)(kerngrad_call* call, const kerngrad_tensor* x);
@@ -198,30 +199,31 @@ typedef struct kerngrad_host {
   int (*get_text)(kerngrad_call* call, const char* name, const char** value);
   int (*get_list)(kerngrad_call* call, const char* name, const int64_t** values, int32_t* count);
 
-  /* Kernels: the next result, in order. Gives the memory for its elements, all of which the kernel must write. */
+  /* Kernels: makes the next result, in order. Returns the memory of its elements; the kernel must write all of them. */
   void* (*make_result)(kerngrad_call* call, int32_t dtype, int32_t rank, const int64_t* dims);
-  /* Kernels: a tensor as the next result. */
+  /* Kernels: returns a tensor as the next result. */
   int (*give_result)(kerngrad_call* call, const kerngrad_tensor* x);
 
   /* Gradients. */
   const kerngrad_tensor* (*dy)(kerngrad_call* call, int32_t k);     /* the gradient of result k */
   const kerngrad_tensor* (*result)(kerngrad_call* call, int32_t k); /* with KERNGRAD_SAVES_RESULTS */
-  int (*wants)(kerngrad_call* call, const char* operand);           /* 1 or 0: whether its gradient will be used */
+  int (*wants)(kerngrad_call* call, const char* operand);           /* 1 if its gradient will be used, else 0 */
   /* Shape and dtype of an operand, saved or not; any of the three may be NULL. */
   int (*operand_shape)(kerngrad_call* call, const char* name, int32_t index, int32_t* dtype, int32_t* rank,
                        const int64_t** dims);
-  /* Once for an operand (or a tensor of a list) at most; its shape and dtype. Without it the operand has no gradient.*/
+  /* Sets the gradient of an operand, or of a tensor of a list, once at most. It has the shape and dtype of the
+   * operand. Without it the operand has no gradient. */
   int (*set_gradient)(kerngrad_call* call, const char* operand, int32_t index, const kerngrad_tensor* gradient);
 
-  /* Runs an op with one result by name, known or registered. In a gradient this can be differentiated again; what is
-   * computed by a loop over `data` cannot: it is a constant. */
+  /* Runs an op with one result by name, built in or registered. In a gradient the call can be differentiated again. A
+   * tensor from a loop over `data` cannot: it is a constant. */
   const kerngrad_tensor* (*run)(kerngrad_call* call, const char* op, const kerngrad_argument* arguments,
                                 int32_t argument_count, const kerngrad_value* values, int32_t value_count);
-  /* A tensor with a copy of these elements. */
+  /* Makes a tensor with a copy of the elements. */
   const kerngrad_tensor* (*make_tensor)(kerngrad_call* call, int32_t dtype, int32_t rank, const int64_t* dims,
                                         const void* elements);
 
-  /* An attribute that is a list of numbers; valid until the call ends. */
+  /* Gets an attribute that is a list of numbers; the list is valid until the call ends. */
   int (*get_numbers)(kerngrad_call* call, const char* name, const double** values, int32_t* count);
 } kerngrad_host;
 
@@ -246,7 +248,7 @@ typedef struct kerngrad_pack_info {
 
 extern KERNGRAD_EXPORT const kerngrad_pack_info kerngrad_pack_v1;
 
-/* Defines the exported symbol: KERNGRAD_PACK("name", "1.0", init). To be used once, at file scope. */
+/* Defines the exported symbol: KERNGRAD_PACK("name", "1.0", init). Use it once, at file scope. */
 #define KERNGRAD_PACK(pack_name, pack_version, init_function)              \
   const kerngrad_pack_info kerngrad_pack_v1 = {sizeof(kerngrad_pack_info), \
                                                KERNGRAD_PACK_ABI,          \
@@ -259,7 +261,7 @@ extern KERNGRAD_EXPORT const kerngrad_pack_info kerngrad_pack_v1;
 
 /* ------------------------------------------------------------------------------------------ shorter to write */
 
-/* An op of one operand and of two, without attributes. */
+/* Run an op of one or two operands, without attributes. */
 static inline const kerngrad_tensor* kerngrad_run1(const kerngrad_host* host, kerngrad_call* call, const char* op,
                                                    const kerngrad_tensor* x) {
   const kerngrad_argument argument = {sizeof(kerngrad_argument), 1, 0, &x};
@@ -270,7 +272,7 @@ static inline const kerngrad_tensor* kerngrad_run2(const kerngrad_host* host, ke
   const kerngrad_argument arguments[2] = {{sizeof(kerngrad_argument), 1, 0, &a}, {sizeof(kerngrad_argument), 1, 0, &b}};
   return host->run(call, op, arguments, 2, 0, 0);
 }
-/* A floating scalar with the dtype of x, for arithmetic with it. */
+/* Makes a floating scalar for arithmetic with x: float64 if x is float64, else float32. */
 static inline const kerngrad_tensor* kerngrad_scalar(const kerngrad_host* host, kerngrad_call* call, double value,
                                                      const kerngrad_tensor* x) {
   const int32_t dtype = host->dtype(call, x);

@@ -29,8 +29,8 @@ using tensors = std::vector<tensor>;
 
 // ------------------------------------------------------------------------------------------ parts of both layers
 
-// Operands of a layer by their places. Undefined ones are missing.
-enum operand_place : std::size_t { at_x, at_kernel, at_recurrent, at_h, at_bias, at_other };
+// Indices of the operands of a layer. Undefined ones are missing.
+enum operand_index : std::size_t { at_x, at_kernel, at_recurrent, at_h, at_bias, at_other };
 using operands = std::span<const tensor>;
 
 struct layer_sizes {

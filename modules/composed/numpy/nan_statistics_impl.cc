@@ -91,14 +91,14 @@ tensor nan_extreme(const tensor& x, const axes& over, bool keep_dims, double non
   return where(all(is_nan(x), over, keep_dims), not_a_number, y);
 }
 
-tensor nan_place(const composed& call, const tensor& x, axis_index axis, bool greatest) {
+tensor nan_index(const composed& call, const tensor& x, axis_index axis, bool greatest) {
   call.real("x", x);
   const int at = call.axis(axis.value(), x.rank());
-  const tensor place = greatest ? argmax(x, axis) : argmin(x, axis);
-  if (!floating.has(x.type()) || x.size() == 0) return place;
+  const tensor index = greatest ? argmax(x, axis) : argmin(x, axis);
+  if (!floating.has(x.type()) || x.size() == 0) return index;
   // argmax passes over NaN but for the first element of a slice: slices that begin with one are looked at again.
   const tensor first = x.rank() == 0 ? x : slice_of_axis(x, at, 0, 1);
-  if (any(is_nan(first)).item() == 0) return place;
+  if (any(is_nan(first)).item() == 0) return index;
   const tensor extreme = greatest ? nanmax(x, axis, true) : nanmin(x, axis, true);
   if (any(is_nan(extreme)).item() != 0) call.refuse("a slice without numbers", "a number in each slice");
   return argmax(cast(x == extreme, dtype::int32), axis);
@@ -135,17 +135,17 @@ tensor nanstd(const tensor& x, const axes& over, bool keep_dims, std::int64_t dd
   return narrowed(without(y, over, keep_dims), x.type());
 }
 
-tensor nanargmax(const tensor& x, axis_index axis) { return nan_place(composed{"nanargmax"}, x, axis, true); }
+tensor nanargmax(const tensor& x, axis_index axis) { return nan_index(composed{"nanargmax"}, x, axis, true); }
 tensor nanargmax(const tensor& x) {
   constexpr composed call{"nanargmax"};
   call.given("x", x);
-  return nan_place(call, flatten(x), 0, true);
+  return nan_index(call, flatten(x), 0, true);
 }
-tensor nanargmin(const tensor& x, axis_index axis) { return nan_place(composed{"nanargmin"}, x, axis, false); }
+tensor nanargmin(const tensor& x, axis_index axis) { return nan_index(composed{"nanargmin"}, x, axis, false); }
 tensor nanargmin(const tensor& x) {
   constexpr composed call{"nanargmin"};
   call.given("x", x);
-  return nan_place(call, flatten(x), 0, false);
+  return nan_index(call, flatten(x), 0, false);
 }
 
 tensor nancumsum(const tensor& x, axis_index axis) {

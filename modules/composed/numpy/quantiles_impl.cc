@@ -86,8 +86,8 @@ tensor quantiles_of_sorted(const tensor& sorted, const tensor& count, const tens
   const tensor position = positions(count, q, method), below = floor(position);
   const tensor share = cast(shares(position - below, below, method), sorted.type());
   const tensor last = maximum(count - 1, 0);
-  const auto at = [&](const tensor& place) {
-    const tensor inside = minimum(maximum(place, 0), last);
+  const auto at = [&](const tensor& index) {
+    const tensor inside = minimum(maximum(index, 0), last);
     return take_along_axis(sorted, cast(inside, dtype::int64), -1);
   };
   return interpolated(at(below), at(below + 1), share);

@@ -174,7 +174,7 @@ struct PartitionIndices {
     constexpr int digit = 11;
     constexpr std::size_t few = 2048;
     for (int low = 8 * sizeof(Key) - digit; keys.size() > few; low = std::max(low - digit, 0)) {
-      std::uint32_t counts[2][std::size_t{1} << digit] = {};  // of even and odd places: equal digits follow each other
+      std::uint32_t counts[2][std::size_t{1} << digit] = {};  // of even, odd positions: equal digits follow each other
       const auto digit_of = [&](Key key) { return key >> low & ((Key{1} << digit) - 1); };
       for (std::size_t i = 0; i < keys.size(); ++i) ++counts[i % 2][digit_of(keys[i])];
       std::size_t at = 0;

@@ -144,11 +144,11 @@ tensor filtered_phases(const tensor& h, const tensor& x, std::int64_t up, std::i
   const std::int64_t each = (taps - 1) / up + 1, last = (up - 1) * down / up, width = each + last;
   const std::int64_t count = (kernels::sum_of(kernels::product_of(n - 1, up), taps) - 1) / down + 1;
   const std::int64_t windows = (count - 1) / up + 1;
-  const auto fill = [&](std::span<std::int64_t> places) {
+  const auto fill = [&](std::span<std::int64_t> indices) {
     for (std::int64_t w = 0; w < width; ++w)
       for (std::int64_t p = 0; p < up; ++p) {
         const std::int64_t j = p * down / up + each - 1 - w, tap = p * down % up + up * j;
-        places[static_cast<std::size_t>(w * up + p)] = j >= 0 && tap < taps ? tap : taps;  // a zero
+        indices[static_cast<std::size_t>(w * up + p)] = j >= 0 && tap < taps ? tap : taps;  // a zero
       }
   };
   const tensor phases = gather(pad(h, {0, 1}), tensor::build<std::int64_t>({width, up}, fill), 0);

@@ -172,12 +172,12 @@ namespace {
 // [order, order]: element (l, k) is coefficient k + order - l, by which the state's element k gathers element l of the
 // last `order` ones, and 0 where k is above l.
 tensor coefficients_of_state(const tensor& coefficients, std::int64_t order) {
-  std::vector<std::int32_t> places;
+  std::vector<std::int32_t> indices;
   for (std::int64_t l = 0; l < order; ++l)
     for (std::int64_t k = 0; k < order; ++k)
-      places.push_back(static_cast<std::int32_t>(k <= l ? k + order - l : order + 1));
+      indices.push_back(static_cast<std::int32_t>(k <= l ? k + order - l : order + 1));
   const tensor padded = detail::last_axis_resized(coefficients, order + 2);
-  return gather(padded, tensor(places, shape{order, order}));
+  return gather(padded, tensor(indices, shape{order, order}));
 }
 
 // The state of the direct form II transposed after rows x gave rows y.

@@ -22,8 +22,8 @@ struct fft_options {
   fft_norm norm = fft_norm::backward;
 };
 /// Options of the transforms along several axes. `sizes` is the number of points for each of `axes`. Without `axes` the
-/// last axes are transformed, as many as `sizes` has; without both, all axes. fft2, ifft2, rfft2 and irfft2 take the
-/// last two.
+/// last axes are transformed, as many as `sizes` has; without both, all axes. fft2, ifft2, rfft2 and irfft2 transform
+/// the last two axes by default.
 struct fftn_options {
   std::vector<std::int64_t> sizes{};
   std::vector<std::int64_t> axes{};
@@ -31,73 +31,80 @@ struct fftn_options {
 };
 
 /// The discrete Fourier transform along an axis, as numpy.fft.fft. complex128 and float64 give complex128; other
-/// numbers give complex64. Throws for n below 1 and for an axis without elements where n is not given. Differentiable.
+/// numbers give complex64. Throws for n below 1, and for an axis without elements if n is not given. Differentiable.
 tensor fft(const tensor& x, const fft_options& options);
-/// The inverse of fft along an axis, with the same dtypes. Differentiable.
-tensor ifft(const tensor& x, const fft_options& options);
-/// The bins 0 to n / 2 of fft of real numbers; float64 gives complex128, others complex64. Throws for complex numbers.
+/// The inverse discrete Fourier transform along an axis, as numpy.fft.ifft. Dtypes and errors are those of fft.
 /// Differentiable.
+tensor ifft(const tensor& x, const fft_options& options);
+/// The discrete Fourier transform of real numbers along an axis: its bins 0 to n / 2, as numpy.fft.rfft. float64 gives
+/// complex128, others complex64. Throws for complex numbers. Other errors are those of fft. Differentiable.
 tensor rfft(const tensor& x, const fft_options& options);
 /// The inverse of rfft: n real points, 2 (bins - 1) unless n is given. Missing bins count as 0. complex128 and float64
-/// give float64, others float32. Differentiable.
+/// give float64, others float32. Errors are those of fft. Differentiable.
 tensor irfft(const tensor& x, const fft_options& options);
-/// fft of a signal whose bins are real. Its points 0 to n / 2 are given; the others are their conjugates. The result
-/// has n real numbers, 2 (points - 1) by default. Dtypes as irfft. Differentiable.
+/// The discrete Fourier transform of a signal whose bins are real, as numpy.fft.hfft. Operands are its points 0 to n /
+/// 2; the others are their conjugates. The result has n real numbers, 2 (points - 1) by default. Dtypes are those of
+/// irfft. Differentiable.
 tensor hfft(const tensor& x, const fft_options& options = {});
-/// The inverse of hfft: the points 0 to n / 2 of a signal with these real bins. Dtypes as rfft. Differentiable.
+/// The inverse of hfft: the points 0 to n / 2 of a signal with these real bins. Dtypes are those of rfft.
+/// Differentiable.
 tensor ihfft(const tensor& x, const fft_options& options = {});
 
-/// fft along several axes, all by default. Dtypes as fft. Throws unless there is one size for each axis.
-/// Differentiable.
+/// The discrete Fourier transform along several axes, all by default, as numpy.fft.fftn. Dtypes are those of fft.
+/// Throws unless there is one size for each axis, and for one axis twice. Differentiable.
 tensor fftn(const tensor& x, const fftn_options& options = {});
-/// The inverse of fftn. Differentiable.
+/// The inverse discrete Fourier transform along several axes, all by default: the inverse of fftn. The rest is as for
+/// fftn. Differentiable.
 tensor ifftn(const tensor& x, const fftn_options& options = {});
-/// rfft along the last of the axes, then fft along the others. Differentiable.
+/// The discrete Fourier transform of real numbers along several axes, all by default: rfft along the last of the axes,
+/// then fft along the others. Differentiable.
 tensor rfftn(const tensor& x, const fftn_options& options = {});
-/// The inverse of rfftn. The last of the axes has 2 (bins - 1) points by default; `sizes` changes it. Differentiable.
+/// The inverse of rfftn. The last of the axes gets 2 (bins - 1) points unless `sizes` is given. Differentiable.
 tensor irfftn(const tensor& x, const fftn_options& options = {});
-/// fftn along the last two axes unless others are given. Differentiable.
+/// The discrete Fourier transform along two axes: fftn, by default along the last two axes. Differentiable.
 tensor fft2(const tensor& x, const fftn_options& options = {});
-/// ifftn along the last two axes unless others are given. Differentiable.
+/// The inverse discrete Fourier transform along two axes: ifftn, by default along the last two axes. Differentiable.
 tensor ifft2(const tensor& x, const fftn_options& options = {});
-/// rfftn along the last two axes unless others are given. Differentiable.
+/// The discrete Fourier transform of real numbers along two axes: rfftn, by default along the last two axes.
+/// Differentiable.
 tensor rfft2(const tensor& x, const fftn_options& options = {});
-/// irfftn along the last two axes unless others are given. Differentiable.
+/// The inverse of rfft2: irfftn, by default along the last two axes. Differentiable.
 tensor irfft2(const tensor& x, const fftn_options& options = {});
 
-/// Shifts the zero frequency to the middle: rolls each axis by half of its size, rounded down. Any dtype.
-/// Differentiable.
+/// Shifts the zero frequency to the middle: rolls each axis by half of its size, rounded down. Axes are all by default.
+/// Any dtype. Differentiable.
 tensor fftshift(const tensor& x, const axes& over = all_axes);
-/// Undoes fftshift. Any dtype. Differentiable.
+/// Shifts the zero frequency from the middle to the first index, which undoes fftshift. Any dtype. Differentiable.
 tensor ifftshift(const tensor& x, const axes& over = all_axes);
 
-/// Frequencies of the bins of fft for n points with the distance `spacing`: 0, 1, ..., -2, -1 over n * spacing. Throws
-/// for n below 1, a spacing of 0 and dtypes that are no floats.
+/// Frequencies of the bins of fft for n points with the distance `spacing`: 0, 1, ..., -2, -1 divided by n * spacing.
+/// Throws for n below 1, a spacing of 0 and dtypes that are no floats.
 tensor fftfreq(std::int64_t n, double spacing = 1, dtype type = dtype::float32);
-/// Frequencies of the bins of rfft: 0 to n / 2 over n * spacing. Throws as fftfreq.
+/// Frequencies of the bins of rfft for n points with the distance `spacing`: 0 to n / 2 divided by n * spacing. Errors
+/// are those of fftfreq.
 tensor rfftfreq(std::int64_t n, double spacing = 1, dtype type = dtype::float32);
 
 // ------------------------------------------------------------------------------------------ cosines and sines
 
-/// Options of dct, idct, dst and idst: the type, 1 to 4, and points, axis and norm as in fft_options.
+/// Options of dct, idct, dst and idst. `type` is 1 to 4; points, axis and norm are as in fft_options.
 struct dct_options {
   int type = 2;
   std::optional<std::int64_t> n{};
   axis_index axis = -1;
   fft_norm norm = fft_norm::backward;
 };
-/// The discrete cosine transform along an axis, as scipy.fft.dct. With N points and the norm backward, type 2 is
-/// y[k] = 2 sum x[t] cos(pi k (2 t + 1) / (2 N)). Types 1, 3 and 4 have cos(pi k t / (N - 1)), cos(pi (2 k + 1) t /
-/// (2 N)) and cos(pi (2 k + 1) (2 t + 1) / (4 N)); end terms of types 1 and 3 count half. ortho makes the transform
-/// orthogonal. float64 gives float64, other real numbers float32. Throws for complex numbers, other types, and fewer
-/// than two points of type 1. Differentiable.
+/// The discrete cosine transform along an axis, as scipy.fft.dct. With N points and the norm backward, type 2 is y[k] =
+/// 2 sum x[t] cos(pi k (2 t + 1) / (2 N)). Type 1 has cos(pi k t / (N - 1)). Type 3 has cos(pi (2 k + 1) t / (2 N)).
+/// Type 4 has cos(pi (2 k + 1) (2 t + 1) / (4 N)). End terms of types 1 and 3 count half. The norm ortho makes the
+/// transform orthogonal. float64 gives float64, other real numbers float32. Throws for complex numbers, other types,
+/// and fewer than two points of type 1. Differentiable.
 tensor dct(const tensor& x, const dct_options& options = {});
 /// The inverse of dct of the same type and norm. Differentiable.
 tensor idct(const tensor& x, const dct_options& options = {});
-/// The discrete sine transform along an axis, as scipy.fft.dst. With N points and the norm backward, type 2 is
-/// y[k] = 2 sum x[t] sin(pi (k + 1) (2 t + 1) / (2 N)). Types 1, 3 and 4 have sin(pi (k + 1) (t + 1) / (N + 1)),
-/// sin(pi (2 k + 1) (t + 1) / (2 N)) and sin(pi (2 k + 1) (2 t + 1) / (4 N)); the last term of type 3 counts half.
-/// Norm, dtypes and errors as dct. Differentiable.
+/// The discrete sine transform along an axis, as scipy.fft.dst. With N points and the norm backward, type 2 is y[k] = 2
+/// sum x[t] sin(pi (k + 1) (2 t + 1) / (2 N)). Type 1 has sin(pi (k + 1) (t + 1) / (N + 1)). Type 3 has sin(pi (2 k +
+/// 1) (t + 1) / (2 N)). Type 4 has sin(pi (2 k + 1) (2 t + 1) / (4 N)). The last term of type 3 counts half. Norms,
+/// dtypes and errors are those of dct. Differentiable.
 tensor dst(const tensor& x, const dct_options& options = {});
 /// The inverse of dst of the same type and norm. Differentiable.
 tensor idst(const tensor& x, const dct_options& options = {});

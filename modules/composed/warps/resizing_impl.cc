@@ -34,8 +34,8 @@ tensor cubic_along(const tensor& x, int axis, std::int64_t out, const bicubic_op
   const auto near = [&](double t) { return ((a + 2) * t - (a + 3)) * t * t + 1; };
   const auto far = [&](double t) { return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a; };
   return detail::interpolated_axis(x, axis, out, 4, [&](std::int64_t i, std::int64_t k) -> axis_tap {
-    const double place = static_cast<double>(i);
-    const double at = options.align_corners ? (out > 1 ? place * (n - 1) / (m - 1) : 0) : (place + 0.5) * n / m - 0.5;
+    const double point = static_cast<double>(i);
+    const double at = options.align_corners ? (out > 1 ? point * (n - 1) / (m - 1) : 0) : (point + 0.5) * n / m - 0.5;
     const double below = std::floor(at), from_below = at - below;
     const double distance = std::fabs(static_cast<double>(k - 1) - from_below);
     const double index = std::clamp(below + static_cast<double>(k - 1), 0.0, n - 1);

@@ -148,14 +148,14 @@ tensor affine_grid(const tensor& maps, extent size, bool align_corners) {
   call.floating("maps", maps);
   if (maps.dims()[1] != 2 || maps.dims()[2] != 3) call.refuse(shaped("maps", maps), "[batch, 2, 3]");
   if (size.height < 1 || size.width < 1) call.refuse("size " + to_string(size.value()), "1 or more");
-  const auto places = [&](std::int64_t n) {
+  const auto positions = [&](std::int64_t n) {
     if (n == 1) return zeros({1}, dtype::float64);
     const double last = align_corners ? 1 : 1 - 1 / static_cast<double>(n);
     return linspace(-last, last, n, dtype::float64);
   };
   const shape all{size.height, size.width};
-  const tensor x = broadcast_to(places(size.width), all),
-               y = broadcast_to(reshape(places(size.height), {size.height, 1}), all);
+  const tensor x = broadcast_to(positions(size.width), all),
+               y = broadcast_to(reshape(positions(size.height), {size.height, 1}), all);
   const dtype type = computed_in(maps, maps);
   const tensor points = cast(reshape(stack({x, y, ones(all, dtype::float64)}, -1), {1, all.size(), 3}), type);
   const tensor grid = matmul(points, transpose(cast(maps, type), {0, 2, 1}));

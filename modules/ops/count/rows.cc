@@ -25,7 +25,7 @@ inline constexpr operand x_weights[] = {
 inline constexpr operand x_distinct[] = {{"x", real_or_bool | text_only}};
 inline constexpr result_spec distinct_slices[] = {
     {"values", "the distinct slices, in the order in which they come first"},
-    {"indices", "for each slice of x the place of its equal among the values", result::int32}};
+    {"indices", "for each slice of x the index of its equal among the values", result::int32}};
 
 inline constexpr op_row count_rows[] = {
     {.name = "Bincount",

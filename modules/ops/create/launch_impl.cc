@@ -41,7 +41,7 @@ void linspace(const launch_call& c) {
 }
 
 void random(const launch_call& c) {
-  constexpr shapes::random_places at = shapes::drawn;
+  constexpr shapes::random_attrs at = shapes::drawn;
   const kernels::random_geometry all{.count = c.out[0].dims.size(),
                                      .seed = static_cast<std::uint64_t>(c.call.attrs[at.seed].as_integer()),
                                      .offset = 0,

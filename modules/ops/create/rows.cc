@@ -51,9 +51,10 @@ inline constexpr op_row create_rows[] = {
                attributes::range, shapes::range, convention::range),
     create_row("LinSpace", "Evenly spaced numbers, both ends included.", attributes::linspace, shapes::linspace,
                convention::linspace),
-    create_row("RandomUniform", "Uniform draws by Philox 4x32-10: element i depends on seed and i alone.",
+    create_row("RandomUniform", "Uniform samples by Philox 4x32-10: element i depends on seed and i alone.",
                attributes::uniform, shapes::random_uniform, convention::random),
-    create_row("RandomNormal", "Normal draws by Philox 4x32-10 and Box-Muller: element i depends on seed and i alone.",
+    create_row("RandomNormal",
+               "Normal samples by Philox 4x32-10 and Box-Muller: element i depends on seed and i alone.",
                attributes::normal, shapes::random_normal, convention::random),
     {.name = "Multinomial",
      .doc = "Samples the distributions in the rows of logits by Philox 4x32-10: element i depends on its row, seed "

@@ -13,8 +13,8 @@ import :shapes_move;
 
 namespace kerngrad::shapes {
 
-/// Fill: a shape and a dtype. Tensors of text are filled with a string, where 0 stands for the empty one; others with a
-/// number.
+/// Fill: the given shape and dtype. Tensors of text are filled with a string, where 0 stands for the empty one; others
+/// are filled with a number.
 export constexpr void fill(inference& call) {
   const dtype type = call.attr(place_in(attributes::fill, "dtype")).as_dtype();
   expect_element(call, place_in(attributes::fill, "value"), type);
@@ -31,7 +31,7 @@ constexpr double range_step(const inference& call) {
   const double step = call.attr(place_in(attributes::range, "step")).as_number();
   return stop < start && step == 1 ? -1 : step;
 }
-/// Range: as many elements as there are steps.
+/// Range: a vector with an element for each step from start to before stop.
 export constexpr void range(inference& call) {
   const dtype type = call.attr(place_in(attributes::range, "dtype")).as_dtype();
   for (attr_place at : {range_start, range_stop, place_in(attributes::range, "step")}) check_fits(call, at, type);
@@ -57,30 +57,31 @@ export constexpr void linspace(inference& call) {
   call.give({count}, type);
 }
 
-/// Positions of attributes in the rows of random ops, whatever the names of a distribution's two parameters.
-struct random_places {
+/// Positions of attributes in the rows of random ops. They do not depend on the names of the two parameters of a
+/// distribution.
+struct random_attrs {
   std::size_t shape, first, second, seed, dtype;
-  friend constexpr bool operator==(const random_places& a, const random_places& b) {
+  friend constexpr bool operator==(const random_attrs& a, const random_attrs& b) {
     return a.shape == b.shape && a.first == b.first && a.second == b.second && a.seed == b.seed && a.dtype == b.dtype;
   }
 };
-consteval random_places places_of_random(std::span<const attr_spec> list, std::string_view first,
-                                         std::string_view second) {
+consteval random_attrs attrs_of_random(std::span<const attr_spec> list, std::string_view first,
+                                       std::string_view second) {
   return {.shape = place_in(list, "shape").index,
           .first = place_in(list, first).index,
           .second = place_in(list, second).index,
           .seed = place_in(list, "seed").index,
           .dtype = place_in(list, "dtype").index};
 }
-inline constexpr random_places drawn = places_of_random(attributes::uniform, "low", "high");
-static_assert(drawn == places_of_random(attributes::normal, "mean", "stddev"));
+inline constexpr random_attrs drawn = attrs_of_random(attributes::uniform, "low", "high");
+static_assert(drawn == attrs_of_random(attributes::normal, "mean", "stddev"));
 
 /// The result of an op that generates random numbers.
 constexpr void give_drawn(inference& call) {
   call.give(shape_attr(call, place_in(attributes::uniform, "shape")), call.attrs[drawn.dtype].as_dtype());
 }
 
-/// RandomNormal: `shape`, and two parameters that the dtype holds.
+/// RandomNormal: the given shape. The dtype must hold both parameters.
 export constexpr void random_normal(inference& call) {
   const dtype type = call.attr(place_in(attributes::normal, "dtype")).as_dtype();
   for (attr_place at : {place_in(attributes::normal, "mean"), place_in(attributes::normal, "stddev")})
@@ -88,7 +89,8 @@ export constexpr void random_normal(inference& call) {
   give_drawn(call);
 }
 
-/// RandomUniform: bounds that the dtype holds, in order. Equal bounds give that number.
+/// RandomUniform: the given shape. The dtype must hold the bounds, and low is at most high. Equal bounds give that
+/// number.
 export constexpr void random_uniform(inference& call) {
   constexpr attr_place low = place_in(attributes::uniform, "low"), high = place_in(attributes::uniform, "high");
   const dtype type = call.attr(place_in(attributes::uniform, "dtype")).as_dtype();
@@ -104,7 +106,7 @@ export constexpr void random_uniform(inference& call) {
   give_drawn(call);
 }
 
-/// Multinomial: `samples` outcomes for each row.
+/// Multinomial: logits [rows, outcomes] give samples [rows, numSamples]. Throws unless there are 2 to 2^31 outcomes.
 export constexpr void multinomial(inference& call) {
   const shape& logits = call.in[0].dims;
   if (logits.rank() != 2) call.refuse("logits of shape " + to_string(logits), "rank 2: distributions, outcomes");

@@ -41,7 +41,7 @@ launch_call with_kernel_of(const launch_call& c) {
 /// Bias and activation of one call.
 class finish {
  public:
-  finish(const launch_call& c, const shapes::finish_places& at, bool channels_first)
+  finish(const launch_call& c, const shapes::finish_attrs& at, bool channels_first)
       : c_(c), slope_(c.call.attr(at.leaky_slope).as_number()) {
     const std::string_view activation = c.call.attr(at.activation).as_text();
     while (name_of(after_) != activation) after_ = static_cast<kerngrad::activation>(static_cast<int>(after_) + 1);

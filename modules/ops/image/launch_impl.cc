@@ -94,10 +94,10 @@ void run_crop(const launch_call& c, const shape& x, const shape& y, attr_place m
 }
 
 // Between images of shape x and results of shape y; the attributes are where both rows have them.
-struct transform_places {
+struct transform_attrs {
   attr_place interpolation, mode, slopes;
 };
-void run_transform(const launch_call& c, const shape& x, const shape& y, const transform_places& at, double fill) {
+void run_transform(const launch_call& c, const shape& x, const shape& y, const transform_attrs& at, double fill) {
   const std::vector<double> transforms = finite_numbers(c, c.in[1]);
   if (c.out[0].dims.size() == 0) return;
   const std::string_view mode = c.call.attr(at.mode).as_text();
@@ -135,15 +135,15 @@ void crop_grad(const launch_call& c) {
 }
 
 void transform(const launch_call& c) {
-  constexpr transform_places at{place_in(attributes::transform, "interpolation"),
-                                place_in(attributes::transform, "fillMode"), place_in(attributes::transform, "slopes")};
+  constexpr transform_attrs at{place_in(attributes::transform, "interpolation"),
+                               place_in(attributes::transform, "fillMode"), place_in(attributes::transform, "slopes")};
   run_transform(c, c.in[0].dims, c.out[0].dims, at,
                 c.call.attr(place_in(attributes::transform, "fillValue")).as_number());
 }
 void transform_grad(const launch_call& c) {
-  constexpr transform_places at{place_in(attributes::transform_grad, "interpolation"),
-                                place_in(attributes::transform_grad, "fillMode"),
-                                place_in(attributes::transform_grad, "slopes")};
+  constexpr transform_attrs at{place_in(attributes::transform_grad, "interpolation"),
+                               place_in(attributes::transform_grad, "fillMode"),
+                               place_in(attributes::transform_grad, "slopes")};
   run_transform(c, c.out[0].dims, c.in[0].dims, at, 0);
 }
 

@@ -53,7 +53,7 @@ consteval op_row image_row(std::string_view name, std::string_view doc, std::spa
           .convention = how,
           .cost = cost};
 }
-/// For integers and floats; integers are computed as float32.
+/// The row for integers and floats; integers are computed as float32.
 consteval op_row of_floats(op_row row) {
   row.types = floats;
   return row;
@@ -62,12 +62,12 @@ consteval op_row on_kernel_of(op_row row, std::string_view lender) {
   row.kernel = lender;
   return row;
 }
-/// With a launcher of its own.
+/// The row with a launcher of its own.
 consteval op_row image_launched_by(op_row row, launch_fn launch) {
   row.launch = launch;
   return row;
 }
-/// Boxes that are taken by their scores: as many as come out.
+/// A row of an op that chooses boxes by their scores. The size of its results depends on the scores.
 consteval op_row suppression_row(std::string_view name, std::string_view doc, std::span<const attr_spec> attrs,
                                  infer_fn infer, launch_fn launch, std::span<const result_spec> results) {
   op_row row = image_launched_by(image_row(name, doc, scored_boxes, attrs, infer, convention::custom, 16), launch);
@@ -98,8 +98,8 @@ inline constexpr op_row image_rows[] = {
                  "Reverse"),
     of_floats(image_row("CropAndResize",
                         "Boxes (y1, x1, y2, x2) out of images, in parts of height - 1 and width - 1, each resized to "
-                        "one size; boxes may be turned over or reach outside. Gradient: slopes at a whole position "
-                        "are those to the next pixel; nearest has none for boxes.",
+                        "one size; boxes may be turned over or reach outside. Gradient: at a whole position it is that "
+                        "towards the next pixel; nearest has none for boxes.",
                         image_boxes, attributes::crop, shapes::crop, convention::crop, 8)),
     image_row("CropAndResizeGrad",
               "The gradient of CropAndResize for the image, its adjoint: dy given back in the shares in which it was "
@@ -108,8 +108,8 @@ inline constexpr op_row image_rows[] = {
     image_row(
         "Transform",
         "Images under projective maps: pixel (x, y) of the result is that at ((t0 x + t1 y + t2) / p, (t3 x + t4 y "
-        "+ t5) / p), p = t6 x + t7 y + 1, of the image; fillValue where p is 0. Gradient: slopes are those to the "
-        "right; nearest has none for transforms.",
+        "+ t5) / p), p = t6 x + t7 y + 1, of the image; fillValue where p is 0. Gradient: at a whole position it is "
+        "that to the right; nearest has none for transforms.",
         image_transforms, attributes::transform, shapes::transform, convention::transform, 16),
     image_row(
         "TransformGrad",

@@ -13,20 +13,20 @@ import :shapes;
 
 namespace kerngrad::shapes {
 
-/// The axes of one operand, or of the result: an index for each.
+/// The axes of one operand of an equation, or of its result: an index for each axis.
 struct einsum_term {
   int rank = 0;
   int index[max_rank]{};
 };
 
-/// An equation with the shapes of its operands. Letters are indices in the order of the alphabet, capitals first; the
-/// axes of `...` follow, the last one being the last index, so that they are aligned as those of a broadcast.
+/// An equation with the shapes of its operands. Letters are indices in alphabetical order, capitals first. The axes of
+/// `...` follow. The last of them is the last index, so that they are aligned as in a broadcast.
 struct einsum_equation {
   static constexpr int letters = 52;
   static constexpr int indices = letters + max_rank;
   std::vector<einsum_term> operands;
   einsum_term result;
-  std::int64_t sizes[indices]{};  ///< of each index that occurs
+  std::int64_t sizes[indices]{};  ///< size of each index that occurs
   bool occurs[indices]{};
 };
 
@@ -34,14 +34,14 @@ constexpr bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' &&
 constexpr int index_of_letter(char c) { return c <= 'Z' ? c - 'A' : c - 'a' + 26; }
 constexpr char letter_of_index(int index) { return static_cast<char>(index < 26 ? 'A' + index : 'a' + index - 26); }
 
-/// How many operands an equation is for; 0 commas are one.
+/// The number of operands of an equation: one more than it has commas.
 constexpr std::size_t terms_of(std::string_view equation) {
   std::size_t count = 1;
   for (char c : equation) count += c == ',' ? 1 : 0;
   return count;
 }
 
-/// Reads an equation for operands of these shapes. `refuse(got, wanted, advice)` is called where they do not fit, and
+/// Reads an equation for operands of these shapes. If they do not fit, it calls `refuse(got, wanted, advice)`, which
 /// does not return.
 template <class Refuse>
 class einsum_reader {
@@ -63,19 +63,19 @@ class einsum_reader {
 
  private:
   constexpr std::string quoted() const { return "\"" + std::string(text_) + "\""; }
-  std::string place(std::size_t at) const { return " at " + std::to_string(at) + " of " + quoted(); }
+  std::string location(std::size_t at) const { return " at " + std::to_string(at) + " of " + quoted(); }
   constexpr void refuse_letter() const {
-    refuse_("'" + std::string(1, text_[at_]) + "'" + place(at_),
+    refuse_("'" + std::string(1, text_[at_]) + "'" + location(at_),
             "letters, commas between the terms, \"...\", one \"->\" before the result, and spaces", "");
   }
-  /// True if a word stands here, which is then passed.
+  /// True if a word is at the current position; the reader then passes it.
   constexpr bool passes(std::string_view word) {
     if (text_.substr(at_, word.size()) != word) return false;
     at_ += word.size();
     return true;
   }
 
-  /// One term: its letters up to what ends it, -1 for `...`.
+  /// A term of an equation: its letters, with -1 for `...`.
   struct letters_of_term {
     std::size_t begin = 0;
     int count = 0;  // of letters
@@ -89,9 +89,9 @@ class einsum_reader {
       const std::size_t here = at_;
       const bool rest = passes("...");
       if (!rest && !is_letter(text_[at_])) refuse_letter();
-      if (rest && term.rest) refuse_("a second \"...\"" + place(here), "one in each term", "");
+      if (rest && term.rest) refuse_("a second \"...\"" + location(here), "one in each term", "");
       if (!rest && term.count == max_rank)
-        refuse_("a term of more than 8 letters" + place(term.begin), "at most one for each axis", "");
+        refuse_("a term of more than 8 letters" + location(term.begin), "at most one for each axis", "");
       term.letters[term.count + (term.rest ? 1 : 0)] = rest ? -1 : index_of_letter(text_[here]);
       if (rest) term.rest = true;
       else ++term.count, ++at_;
@@ -115,7 +115,7 @@ class einsum_reader {
     const shape& dims = shapes_[k];
     const auto named = [&] { return "tensors[" + std::to_string(k) + "] of shape " + to_string(dims); };
     if (letters.rest ? dims.rank() < letters.count : dims.rank() != letters.count)
-      refuse_(named() + " for the term" + place(letters.begin),
+      refuse_(named() + " for the term" + location(letters.begin),
               std::string(letters.rest ? "at least " : "") + std::to_string(letters.count) +
                   (letters.count == 1 ? " axis" : " axes") + ", one for each letter",
               letters.rest ? "" : "\"...\" stands for axes without a letter");
@@ -144,7 +144,7 @@ class einsum_reader {
     at_ += 2;  // the arrow
     const letters_of_term letters = read_letters();
     if (at_ < text_.size())
-      refuse_(std::string(text_[at_] == ',' ? "a comma" : "a second \"->\"") + place(at_),
+      refuse_(std::string(text_[at_] == ',' ? "a comma" : "a second \"->\"") + location(at_),
               "one result, after the only arrow", "");
     if (!letters.rest && rest_ > 0)
       refuse_("a result without \"...\" in " + quoted() + ", of whose axes an operand has " + std::to_string(rest_),
@@ -163,7 +163,8 @@ class einsum_reader {
     }
   }
 
-  /// Without an arrow: the axes of `...`, then the letters that occur once, in the order of the alphabet.
+  /// Makes the result of an equation without an arrow: the axes of `...`, then the letters that occur once, in
+  /// alphabetical order.
   constexpr void imply_result() {
     int rank = rest_;
     for (int index = 0; index < einsum_equation::letters; ++index) rank += times_[index] == 1 ? 1 : 0;
@@ -177,7 +178,8 @@ class einsum_reader {
     refuse_("a result of " + std::to_string(rank) + " axes by " + quoted(), "at most 8", "");
   }
 
-  /// Gradients are calls whose equations have a letter for every axis: they must fit into an attribute.
+  /// Rejects equations that are too long for gradients. These are calls whose equations have a letter for every axis,
+  /// and must fit into an attribute.
   constexpr void check_size() const {
     std::size_t length = shapes_.size() + 1 + static_cast<std::size_t>(made_.result.rank);
     for (const einsum_term& term : made_.operands) length += static_cast<std::size_t>(term.rank);
@@ -198,7 +200,7 @@ class einsum_reader {
   int times_[einsum_equation::indices]{};
 };
 
-/// The equation of a call.
+/// Reads the equation of a call for the shapes of its operands.
 constexpr einsum_equation einsum_of(const inference& call) {
   std::vector<shape> dims;
   for (const view& x : call.in) dims.push_back(x.dims);
@@ -208,7 +210,7 @@ constexpr einsum_equation einsum_of(const inference& call) {
   return einsum_reader(call.attr(place_in(attributes::einsum, "equation")).as_text(), dims, refuse).read();
 }
 
-/// Einsum: the sizes of the result's indices.
+/// Einsum: the result has the sizes of the letters after the arrow.
 export constexpr void einsum(inference& call) {
   const einsum_equation equation = einsum_of(call);
   std::int64_t sizes[max_rank]{};

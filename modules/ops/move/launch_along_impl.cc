@@ -31,9 +31,9 @@ void check_signed(const launch_call& c, const T* indices, std::int64_t count, st
 }
 
 // The rows of x that the indices name, in the order of the shape that both broadcast to.
-class places_along {
+class indices_along {
  public:
-  explicit places_along(const launch_call& c) : all(shapes::rows_along(c.call)), indices_(c.in[1]) {
+  explicit indices_along(const launch_call& c) : all(shapes::rows_along(c.call)), indices_(c.in[1]) {
     const shape &x = c.in[0].dims, &at = indices_.dims;
     size_ = x[all.axis];
     if (wide()) check_signed(c, static_cast<const std::int64_t*>(indices_.data), at.size(), size_);
@@ -92,14 +92,14 @@ class places_along {
   std::int64_t in_x_[max_rank]{}, in_indices_[max_rank]{};  // steps of the walked axes, of x in rows
 };
 
-// Calls run(begin, count, rows) for blocks of places, in their order within chunks of `chunk` of them.
+// Calls run(begin, count, rows) for blocks of indices, in their order within chunks of `chunk` of them.
 template <class Run>
-void in_blocks(const places_along& places, std::int64_t chunk, std::int64_t result_bytes, const Run& run) {
-  in_chunks(places.all.rows, chunk, result_bytes, [&](std::int64_t begin, std::int64_t count) {
+void in_blocks(const indices_along& indices, std::int64_t chunk, std::int64_t result_bytes, const Run& run) {
+  in_chunks(indices.all.rows, chunk, result_bytes, [&](std::int64_t begin, std::int64_t count) {
     std::array<std::int32_t, 1024> rows;
     for (const std::int64_t end = begin + count; begin < end;) {
       const std::int64_t n = std::min(end - begin, static_cast<std::int64_t>(rows.size()));
-      places.write(begin, n, rows.data());
+      indices.write(begin, n, rows.data());
       run(begin, n, rows.data());
       begin += n;
     }
@@ -116,7 +116,7 @@ std::int64_t slices_of(const launch_call& c, const shapes::rows_of_axis& all) {
   return slices;
 }
 
-// How many places a chunk of a scatter has: those of whole slices.
+// Number of indices in a chunk of a scatter: those of whole slices.
 std::int64_t scattered_chunk(const launch_call& c, const shapes::rows_of_axis& all) {
   const std::int64_t slices = slices_of(c, all);
   if (all.rows == 0 || slices < 2 || !worth_splitting(c, all.rows * all.inner, 2)) return all.rows;
@@ -124,7 +124,7 @@ std::int64_t scattered_chunk(const launch_call& c, const shapes::rows_of_axis& a
   return slice * std::max(std::int64_t{1}, chunk_elements(2) / (slice * all.inner));
 }
 
-// The updates as a row for each place, or one row for all.
+// The updates as a row for each index, or one row for all.
 struct updating_rows {
   const void* data;
   std::int64_t step;
@@ -147,41 +147,41 @@ updating_rows updates_of(const launch_call& c, const shapes::rows_of_axis& all) 
   return {to.data, one ? 0 : all.inner, std::move(own)};
 }
 
-// x with its rows at the places changed: make(rows, inner, step) gives the geometry for some of them.
+// x with its rows at the indices changed: make(rows, inner, step) gives the geometry for some of them.
 template <class Make>
 void change_rows(const launch_call& c, const Make& make) {
-  const places_along places(c);
-  const updating_rows updates = updates_of(c, places.all);
+  const indices_along indices(c);
+  const updating_rows updates = updates_of(c, indices.all);
   const std::int64_t row_bytes = updates.step * static_cast<std::int64_t>(size_of(c.out[0].type));
   copy_strided(c, c.in[0].data, c.out[0].data, c.out[0].type, {{c.out[0].dims.size(), 1, 1}});
-  if (places.all.inner == 0) return;
-  in_blocks(places, scattered_chunk(c, places.all), 0,
+  if (indices.all.inner == 0) return;
+  in_blocks(indices, scattered_chunk(c, indices.all), 0,
             [&](std::int64_t begin, std::int64_t count, const std::int32_t* rows) {
-              const auto g = make(count, places.all.inner, updates.step);
+              const auto g = make(count, indices.all.inner, updates.step);
               const void* in[] = {advanced(updates.data, begin * row_bytes), rows};
               c.kernel.run(in, &c.out[0].data, &g);
             });
 }
 
 // Sums of float32 are carried in double and rounded at the end of each call of the kernel. So a chunk is one call, and
-// has the places of its slices to itself.
+// has the rows of its slices to itself.
 void add_chunks(const launch_call& c) {
-  const places_along places(c);
-  const shapes::rows_of_axis& all = places.all;
+  const indices_along indices(c);
+  const shapes::rows_of_axis& all = indices.all;
   const updating_rows updates = updates_of(c, all);
   const std::int64_t elements = c.out[0].dims.size(), size = static_cast<std::int64_t>(sizeof(float));
   copy_strided(c, c.in[0].data, c.out[0].data, c.out[0].type, {{elements, 1, 1}});
   if (all.inner == 0 || all.rows == 0) return;
-  const std::int64_t slices = slices_of(c, all), slice = all.rows / slices, places_each = elements / all.inner / slices;
+  const std::int64_t slices = slices_of(c, all), slice = all.rows / slices, y_rows_each = elements / all.inner / slices;
   in_chunks(all.rows, scattered_chunk(c, all), 0, [&](std::int64_t begin, std::int64_t count) {
     kernels::scratch<std::int32_t> rows(count);
-    places.write(begin, count, rows.data());
-    const std::int64_t first = begin / slice * places_each;
+    indices.write(begin, count, rows.data());
+    const std::int64_t first = begin / slice * y_rows_each;
     const kernels::combine_geometry g{.rows = count,
                                       .inner = all.inner,
                                       .step = updates.step,
                                       .first = first,
-                                      .places = count / slice * places_each,
+                                      .y_rows = count / slice * y_rows_each,
                                       .how = kernels::combination::add,
                                       .fresh = false};
     const void* in[] = {advanced(updates.data, begin * updates.step * size), rows.data()};
@@ -193,20 +193,21 @@ void add_chunks(const launch_call& c) {
 }  // namespace
 
 void take_along_axis(const launch_call& c) {
-  const places_along places(c);
-  const shapes::rows_of_axis& all = places.all;
+  const indices_along indices(c);
+  const shapes::rows_of_axis& all = indices.all;
   const std::int64_t elements = c.out[0].dims.size(),
                      row_bytes = all.inner * static_cast<std::int64_t>(size_of(c.out[0].type));
   if (elements == 0) return;
   const std::int64_t chunk =
       worth_splitting(c, elements, 2) ? std::max(std::int64_t{1}, chunk_elements(2) / all.inner) : all.rows;
-  in_blocks(places, chunk, all.rows * row_bytes, [&](std::int64_t begin, std::int64_t count, const std::int32_t* rows) {
-    const kernels::gather_geometry g{
-        .outer = 1, .axis = c.in[0].dims.size() / all.inner, .inner = all.inner, .count = count, .batch = 1};
-    const void* in[] = {c.in[0].data, rows};
-    void* out[] = {advanced(c.out[0].data, begin * row_bytes)};
-    c.kernel.run(in, out, &g);
-  });
+  in_blocks(indices, chunk, all.rows * row_bytes,
+            [&](std::int64_t begin, std::int64_t count, const std::int32_t* rows) {
+              const kernels::gather_geometry g{
+                  .outer = 1, .axis = c.in[0].dims.size() / all.inner, .inner = all.inner, .count = count, .batch = 1};
+              const void* in[] = {c.in[0].data, rows};
+              void* out[] = {advanced(c.out[0].data, begin * row_bytes)};
+              c.kernel.run(in, out, &g);
+            });
 }
 
 void put_along_axis(const launch_call& c) {
@@ -221,7 +222,7 @@ void scatter_along_axis(const launch_call& c) {
   const std::int64_t elements = c.out[0].dims.size();
   change_rows(c, [&](std::int64_t rows, std::int64_t inner, std::int64_t step) {
     return kernels::combine_geometry{
-        .rows = rows, .inner = inner, .step = step, .first = 0, .places = elements / inner, .how = how, .fresh = false};
+        .rows = rows, .inner = inner, .step = step, .first = 0, .y_rows = elements / inner, .how = how, .fresh = false};
   });
 }
 

@@ -113,10 +113,10 @@ void repeat_pad(const launch_call& c) {
 
 namespace {
 
-// One place in the blocks of SpaceToBatchND and BatchToSpaceND: what of each axis of the whole lies there.
-class block_places {
+// One cell in the blocks of SpaceToBatchND and BatchToSpaceND: what of each axis of the whole lies there.
+class block_cells {
  public:
-  block_places(const shapes::blocks_of_call& blocks, const view& whole, const view& blocked)
+  block_cells(const shapes::blocks_of_call& blocks, const view& whole, const view& blocked)
       : whole_(whole),
         blocked_(blocked),
         blocks_(blocks),
@@ -126,14 +126,14 @@ class block_places {
   template <class F>
   void each(const F& copy) const {
     if (whole_.dims.size() == 0 || blocked_.dims.size() == 0) return;
-    for (std::int64_t place = 0; place < blocks_.count; ++place) copy_place(place, copy);
+    for (std::int64_t cell = 0; cell < blocks_.count; ++cell) copy_cell(cell, copy);
   }
 
  private:
-  // Places are counted in the order of the block's axes, the last one fastest, and are the outer part of the batch.
+  // Cells are counted in the order of the block's axes, the last one fastest, and are the outer part of the batch.
   template <class F>
-  void copy_place(std::int64_t place, const F& copy) const {
-    std::int64_t whole_at = 0, blocked_at = place * whole_.dims[0] * in_blocked_[0], rest = place;
+  void copy_cell(std::int64_t cell, const F& copy) const {
+    std::int64_t whole_at = 0, blocked_at = cell * whole_.dims[0] * in_blocked_[0], rest = cell;
     std::vector<std::array<std::int64_t, 3>> axes(in_whole_.size());
     for (int axis = whole_.dims.rank() - 1; axis >= 0; --axis) {
       const std::size_t i = static_cast<std::size_t>(axis);
@@ -162,7 +162,7 @@ class block_places {
 void space_to_batch(const launch_call& c) {
   const shapes::blocks_of_call blocks = shapes::blocks_of(c.call, shapes::paddings_of_blocks);
   if (std::ranges::any_of(blocks.around, [](std::int64_t value) { return value > 0; })) fill_with_zeros(c);
-  block_places(blocks, c.in[0], c.out[0]).each([&](const auto& axes, std::int64_t whole_at, std::int64_t blocked_at) {
+  block_cells(blocks, c.in[0], c.out[0]).each([&](const auto& axes, std::int64_t whole_at, std::int64_t blocked_at) {
     std::vector<copy_axis> from_whole;
     for (const auto& [size, whole, blocked] : axes) from_whole.push_back({size, whole, blocked});
     copy_strided(c, c.in[0].data, c.out[0].data, c.out[0].type, std::move(from_whole), whole_at, blocked_at);
@@ -171,7 +171,7 @@ void space_to_batch(const launch_call& c) {
 
 void batch_to_space(const launch_call& c) {
   const shapes::blocks_of_call blocks = shapes::blocks_of(c.call, shapes::crops_of_blocks);
-  block_places(blocks, c.out[0], c.in[0]).each([&](const auto& axes, std::int64_t whole_at, std::int64_t blocked_at) {
+  block_cells(blocks, c.out[0], c.in[0]).each([&](const auto& axes, std::int64_t whole_at, std::int64_t blocked_at) {
     std::vector<copy_axis> from_blocks;
     for (const auto& [size, whole, blocked] : axes) from_blocks.push_back({size, blocked, whole});
     copy_strided(c, c.in[0].data, c.out[0].data, c.out[0].type, std::move(from_blocks), blocked_at, whole_at);

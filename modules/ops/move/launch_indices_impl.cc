@@ -81,17 +81,17 @@ void scatter_rows(const launch_call& c, const void* x, const tensor& flat, const
   c.kernel.run(in, &c.out[0].data, &g);
 }
 
-// Rows combined at their indices in chunks of places, each of which looks at all indices: a place gets its rows in
-// their order. Looking at an index takes as long as adding sixteen elements.
+// Combines rows at their indices in chunks of rows of y. Each chunk looks at all indices, so that a row of y gets its
+// rows in their order. Looking at an index takes as long as adding sixteen elements.
 void combine_rows(const launch_call& c, const void* x, const void* indices, const kernels::combine_geometry& g) {
-  const std::int64_t wanted = std::min({g.inner / 128, g.places, std::int64_t{16}});
+  const std::int64_t wanted = std::min({g.inner / 128, g.y_rows, std::int64_t{16}});
   const bool split = wanted > 1 && worth_splitting(c, kernels::saturated_product(g.rows, g.inner), 1);
   const std::int64_t bytes = g.inner * static_cast<std::int64_t>(size_of(c.out[0].type));
-  in_chunks(g.places, split ? (g.places + wanted - 1) / wanted : g.places, 0,
+  in_chunks(g.y_rows, split ? (g.y_rows + wanted - 1) / wanted : g.y_rows, 0,
             [&](std::int64_t begin, std::int64_t count) {
               kernels::combine_geometry part = g;
               part.first = begin;
-              part.places = count;
+              part.y_rows = count;
               if (g.counts) part.counts = g.counts + begin;
               const void* in[] = {x, indices};
               void* out[] = {advanced(c.out[0].data, begin * bytes)};
@@ -136,7 +136,7 @@ void tensor_scatter_reduce(const launch_call& c) {
                 .inner = rows.inner,
                 .step = rows.inner,
                 .first = 0,
-                .places = rows.slices,
+                .y_rows = rows.slices,
                 .how = reduction_of(c),
                 .fresh = false});
 }
@@ -152,7 +152,7 @@ void segment_reduce(const launch_call& c) {
                 .inner = inner,
                 .step = inner,
                 .first = 0,
-                .places = segments,
+                .y_rows = segments,
                 .how = how,
                 .fresh = true,
                 .counts = how == kernels::combination::mean ? counts.reach(segments) : nullptr});

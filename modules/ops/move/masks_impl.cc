@@ -23,8 +23,8 @@ tensor boolean_mask(const tensor& x, const tensor& mask, axis_index axis) {
       refuse("a mask of the shape of these axes");
     if (i >= first + masked.rank()) joined.push_back(dims[i]);
   }
-  const tensor places = nonzero(reshape(mask, shape{masked.size()}));
-  return gather(reshape(x, shape(joined)), reshape(places, shape{places.dims()[0]}), first);
+  const tensor indices = nonzero(reshape(mask, shape{masked.size()}));
+  return gather(reshape(x, shape(joined)), reshape(indices, shape{indices.dims()[0]}), first);
 }
 
 }  // namespace kerngrad

@@ -78,7 +78,7 @@ consteval op_row move_row(std::string_view name, std::string_view doc, std::span
           .convention = how,
           .cost = 0};
 }
-/// For ops with a launcher of their own.
+/// A row of an op with a launcher of its own.
 consteval op_row own_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
                          std::span<const attr_spec> attrs, infer_fn infer, launch_fn launch) {
   op_row row = move_row(name, doc, operands, attrs, infer, convention::custom);
@@ -89,7 +89,7 @@ consteval op_row of_attribute_dtype(op_row row) {
   row.types = {lift::none, result::attribute};
   return row;
 }
-consteval op_row of_found_places(op_row row) {
+consteval op_row of_found_indices(op_row row) {
   row.types = {lift::none, result::int32};
   row.bounded = true;
   return row;
@@ -128,7 +128,7 @@ inline constexpr op_row move_rows[] = {
     move_row("Reverse", "Reverses axes.", x_element, attributes::reverse, shapes::reverse, convention::reverse),
     own_row("StridedSlice", "Every n-th index of each axis, forwards or backwards; axes may go and new ones come.",
             x_element, attributes::strided_slice, shapes::strided_slice, launch::strided_slice),
-    own_row("StridedSliceGrad", "The gradient of StridedSlice: dy at the places that were taken, 0 elsewhere.", dy_any,
+    own_row("StridedSliceGrad", "The gradient of StridedSlice: dy at the elements taken, 0 elsewhere.", dy_any,
             attributes::strided_slice_grad, shapes::strided_slice_grad, launch::strided_slice_grad),
     own_row("MirrorPad", "A border that mirrors the elements, with or without the outermost ones.", x_element,
             attributes::mirror_pad, shapes::mirror_pad, launch::mirror_pad),
@@ -136,10 +136,10 @@ inline constexpr op_row move_rows[] = {
             "A border that repeats the outermost elements, or the axis as often as it takes; of any width.", x_element,
             attributes::repeat_pad, shapes::repeat_pad, launch::repeat_pad),
     own_row("SpaceToBatchND",
-            "Blocks of the zero-padded axes after the first one; each place in a block is more batch.", x_element,
+            "Blocks of the zero-padded axes after the first one; each position in a block is more batch.", x_element,
             attributes::space_to_batch, shapes::space_to_batch, launch::space_to_batch),
     own_row("BatchToSpaceND",
-            "The inverse of SpaceToBatchND: parts of the batch are places in blocks, and are cropped.", x_element,
+            "The inverse of SpaceToBatchND: parts of the batch are positions in blocks, and are cropped.", x_element,
             attributes::batch_to_space, shapes::batch_to_space, launch::batch_to_space),
     own_row("DepthToSpace", "Channels moved into blocks of height and width.", x_element, attributes::depth_to_space,
             shapes::depth_to_space, launch::depth_to_space),
@@ -187,7 +187,7 @@ inline constexpr op_row move_rows[] = {
     without_gradient(own_row("BroadcastArgs", "The shape that two shapes broadcast to.", two_shapes, {},
                              shapes::broadcast_args, launch::broadcast_args),
                      "shapes have no gradient"),
-    of_found_places(without_gradient(
+    of_found_indices(without_gradient(
         own_row("NonZero", "The indices of each element that is not 0, a row of them for each, in order; NaN is not 0.",
                 x_real, {}, shapes::nonzero, launch::nonzero),
         "indices have no gradient")),

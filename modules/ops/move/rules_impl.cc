@@ -51,9 +51,9 @@ tensor slices_that_stayed(const tensor& dy, const tensor& rows) {
   return where(reshape(stayed, shape(sizes)), gather_nd(dy, rows), zeros({}, dy.type()));
 }
 
-tensor products_of_others(const tensor& x, const tensor& places) {
+tensor products_of_others(const tensor& x, const tensor& indices) {
   if (x.size() == 0) return x;
-  const tensor order = argsort(places), sorted = gather(places, order), rows = gather(x, order);
+  const tensor order = argsort(indices), sorted = gather(indices, order), rows = gather(x, order);
   const tensor at = arange(0, static_cast<double>(x.dims()[0]), 1, dtype::int64);
   const tensor before = at - cast(lower_bound(sorted, sorted), dtype::int64),
                behind = cast(upper_bound(sorted, sorted), dtype::int64) - at - 1;

@@ -13,11 +13,11 @@ import :shapes_move;
 
 namespace kerngrad::shapes {
 
-/// Rows of indices: each names a slice of a tensor by an index into each of its first `depth` axes.
+/// Rows of indices. Each row selects a slice of a tensor by an index into each of its first `depth` axes.
 struct index_rows {
   std::int64_t count = 1;
   int depth = 1;
-  std::int64_t slices = 1;  ///< of the tensor
+  std::int64_t slices = 1;  ///< number of slices of the tensor
   std::int64_t inner = 1;   ///< elements of a slice
 };
 
@@ -34,7 +34,7 @@ constexpr index_rows rows_into(const inference& call, const shape& dims, std::in
   return rows;
 }
 
-/// GatherNd: the last axis of the indices is a row.
+/// The rows of indices of GatherNd, one along the last axis of its indices.
 constexpr index_rows gathered_rows(const inference& call) {
   const shape &params = call.in[0].dims, &indices = call.in[1].dims;
   if (params.rank() < 1) call.refuse("params of rank 0", "rank 1 or more");
@@ -54,7 +54,7 @@ constexpr shape joined_axes(const inference& call, const shape& first, int dropp
   return shape(std::span<const std::int64_t>(sizes, rank));
 }
 
-/// GatherNd: the slices in the place of the rows.
+/// GatherNd: the axes of the indices without the last one, then those of a slice.
 export constexpr void gather_nd(inference& call) {
   const index_rows rows = gathered_rows(call);
   call.resolved.set_axis(0, 0);
@@ -78,42 +78,42 @@ constexpr index_rows scattered_rows(const inference& call, const shape& indices,
   return rows;
 }
 
-/// ScatterNd: the shape is an attribute.
+/// The rows of indices of ScatterNd, into the shape in its attribute.
 constexpr index_rows scatter_rows_of(const inference& call) {
   return scattered_rows(call, call.in[0].dims, call.in[1].dims,
                         shape_attr(call, place_in(attributes::scatter_nd, "shape")));
 }
-/// ScatterNd.
+/// ScatterNd: the shape in the attribute `shape`.
 export constexpr void scatter_nd(inference& call) {
   scatter_rows_of(call);
   call.give(shape_attr(call, place_in(attributes::scatter_nd, "shape")));
 }
 
-/// TensorScatterUpdate: the shape of the tensor.
+/// The rows of indices of TensorScatterUpdate, into the shape of its tensor.
 constexpr index_rows update_rows_of(const inference& call) {
   if (call.in[0].dims.rank() < 1) call.refuse("a tensor of rank 0", "rank 1 or more");
   return scattered_rows(call, call.in[1].dims, call.in[2].dims, call.in[0].dims);
 }
-/// TensorScatterUpdate.
+/// TensorScatterUpdate: the shape of the tensor.
 export constexpr void tensor_scatter_update(inference& call) {
   update_rows_of(call);
   call.give(call.in[0].dims);
 }
 
-/// TensorScatterReduce: as TensorScatterUpdate.
+/// TensorScatterReduce: the shape of the tensor.
 export constexpr void tensor_scatter_reduce(inference& call) { tensor_scatter_update(call); }
 
-/// Elements that indices name along an axis, one for each element of `dims`, as rows: the last axes on which all have
-/// the same index.
+/// Elements that indices select along an axis, one for each element of `dims`. They are grouped into rows: the last
+/// axes, on which all have the same index.
 struct rows_of_axis {
-  shape dims{};  ///< those of x and of the indices broadcast, along the axis that of the indices
+  shape dims{};  ///< sizes of x and of the indices, broadcast; on the axis that of the indices
   int axis = 0;
-  int walked = 0;  ///< axes before those of a row, the indexed one among them
+  int walked = 0;  ///< axes before those of a row, including the indexed one
   std::int64_t rows = 1;
   std::int64_t inner = 1;  ///< elements of a row
 };
 
-/// Operands 0 and 1, x and its indices.
+/// The elements that operand 1, the indices, selects of operand 0, x.
 constexpr rows_of_axis rows_along(const inference& call) {
   const shape &x = call.in[0].dims, &indices = call.in[1].dims;
   const int rank = x.rank();
@@ -140,7 +140,7 @@ constexpr rows_of_axis rows_along(const inference& call) {
   return along;
 }
 
-/// TakeAlongAxis: one element per index along the axis; the other axes broadcast.
+/// TakeAlongAxis: x and the indices broadcast on all axes but one, which has the size of the indices.
 export constexpr void take_along_axis(inference& call) { call.give(rows_along(call).dims); }
 
 /// PutAlongAxis, ScatterAlongAxis: the shape of x. The updates broadcast to the shape of TakeAlongAxis.
@@ -153,8 +153,8 @@ export constexpr void put_along_axis(inference& call) {
   call.give(call.in[0].dims);
 }
 
-/// SparseToDense: one index, a list of indices into one axis, or rows of one index for each axis. There is a value for
-/// each of them, or one for all.
+/// The rows of indices of SparseToDense: one index, a list of indices into one axis, or rows of an index for each axis.
+/// There is a value for each of them, or one for all.
 constexpr index_rows sparse_rows_of(const inference& call) {
   const shape &indices = call.in[0].dims, &values = call.in[1].dims;
   const shape dims = shape_attr(call, place_in(attributes::sparse_to_dense, "outputShape"));
@@ -168,13 +168,13 @@ constexpr index_rows sparse_rows_of(const inference& call) {
     call.refuse("sparseValues of shape " + to_string(values), "a scalar or [" + std::to_string(count) + "]");
   return rows_into(call, dims, count, depth);
 }
-/// SparseToDense.
+/// SparseToDense: the shape in the attribute `outputShape`.
 export constexpr void sparse_to_dense(inference& call) {
   sparse_rows_of(call);
   call.give(shape_attr(call, place_in(attributes::sparse_to_dense, "outputShape")));
 }
 
-/// BroadcastArgs: as many sizes as the longer of two lists has.
+/// BroadcastArgs: a vector as long as the longer operand.
 export constexpr void broadcast_args(inference& call) {
   const shape &a = call.in[0].dims, &b = call.in[1].dims;
   if (a.rank() != 1 || b.rank() != 1)
@@ -182,7 +182,7 @@ export constexpr void broadcast_args(inference& call) {
   call.give(a[0] < b[0] ? b : a);
 }
 
-/// NonZero: at most a row of indices for each element.
+/// NonZero: at most one row of indices for each element, [x.size(), rank].
 export constexpr void nonzero(inference& call) {
   const shape& x = call.in[0].dims;
   if (x.rank() == 0) call.refuse("a scalar", "rank 1 or more: elements that have indices");
@@ -192,7 +192,7 @@ export constexpr void nonzero(inference& call) {
   call.give({x.size(), x.rank()});
 }
 
-/// MatrixBandPart: matrices, and two numbers of diagonals.
+/// MatrixBandPart: the shape of the matrices. The numbers of diagonals are scalars.
 export constexpr void band_part(inference& call) {
   const shape& dims = call.in[0].dims;
   if (dims.rank() < 2) call.refuse("input of rank " + std::to_string(dims.rank()), "rank 2 or more: matrices");

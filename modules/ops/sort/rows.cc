@@ -26,9 +26,9 @@ namespace kerngrad::rows {
 inline constexpr operand sequence_values[] = {{"sortedSequence", real_or_bool}, {"values", real_or_bool}};
 inline constexpr result_spec top_results[] = {
     {"values", "the largest elements, in descending order"},
-    {.name = "indices", .doc = "their places along the last axis", .type = result::int32}};
-inline constexpr type_rule sorted_places{.after = result::int32};
-inline constexpr type_rule places_of_numbers{.before = lift::integers, .after = result::int32};
+    {.name = "indices", .doc = "their indices along the last axis", .type = result::int32}};
+inline constexpr type_rule sorted_indices{.after = result::int32};
+inline constexpr type_rule indices_of_numbers{.before = lift::integers, .after = result::int32};
 
 consteval op_row sorting_row(std::string_view name, std::string_view doc, type_rule types, infer_fn infer) {
   return {.name = name,
@@ -48,28 +48,29 @@ consteval op_row search_row(std::string_view name, std::string_view doc, std::sp
           .group = family::sort,
           .operands = sequence_values,
           .attrs = attrs,
-          .types = places_of_numbers,
+          .types = indices_of_numbers,
           .infer = shapes::search_sorted,
           .launch = launch,
           .kernel = "SearchSorted",
-          .no_gradient = "places are integers",
+          .no_gradient = "indices are integers",
           .cost = 16};
 }
 
 inline constexpr op_row sort_rows[] = {
     sorting_row("Sort",
                 "The elements along an axis in ascending or descending order. NaN is the greatest and comes out as the "
-                "quiet NaN, -0 is less than 0. Gradient: dy at the places that ArgSort gives.",
+                "quiet NaN, -0 is less than 0. Gradient: dy at the indices that ArgSort gives.",
                 unchanged, shapes::along_axis),
     without_gradient(sorting_row("ArgSort",
-                                 "The places of the elements along an axis in ascending or descending order. Equal "
+                                 "The indices of the elements along an axis in ascending or descending order. Equal "
                                  "elements, -0 and 0, and all NaN keep their order; NaN is the greatest.",
-                                 sorted_places, shapes::arg_sort),
-                     "places are integers"),
+                                 sorted_indices, shapes::arg_sort),
+                     "indices are integers"),
     {.name = "TopK",
-     .doc = "The k largest elements along the last axis in descending order, and their places: of equal elements those "
-            "with the smallest. NaN is the greatest; sorted = false allows every order and changes none. Gradient: dy "
-            "at the places.",
+     .doc =
+         "The k largest elements along the last axis in descending order, and their indices: of equal elements those "
+         "with the smallest. NaN is the greatest; sorted = false allows every order and changes none. Gradient: dy "
+         "at the indices.",
      .group = family::sort,
      .operands = x_real,
      .attrs = attributes::top_k,
@@ -82,9 +83,9 @@ inline constexpr op_row sort_rows[] = {
         "The number of elements of an ascending sequence that are less than each value, or not greater with side "
         "right; NaN is the greatest. The order of the sequence is not checked.",
         attributes::search_sorted, launch::search_sorted),
-    search_row("LowerBound", "SearchSorted with side left: the first place where a value can be inserted.", {},
+    search_row("LowerBound", "SearchSorted with side left: the first index where a value can be inserted.", {},
                launch::lower_bound),
-    search_row("UpperBound", "SearchSorted with side right: the last place where a value can be inserted.", {},
+    search_row("UpperBound", "SearchSorted with side right: the last index where a value can be inserted.", {},
                launch::upper_bound),
 };
 

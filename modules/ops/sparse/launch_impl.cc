@@ -215,20 +215,20 @@ namespace {
 
 // Indices of a partition's rows among the rows of the result, -1 for those cut off: `width` rows for each parent.
 void place_children(const view& partition, shapes::ragged_partitions::kind is, const std::int64_t* parents,
-                    std::int64_t width, std::int64_t* places) {
-  const auto place = [&](std::int64_t parent, std::int64_t j) {
+                    std::int64_t width, std::int64_t* positions) {
+  const auto position = [&](std::int64_t parent, std::int64_t j) {
     return parents[parent] >= 0 && j < width ? parents[parent] * width + j : -1;
   };
   with_listed_integers(partition, [&](const auto* rows) {
     if (is == shapes::ragged_partitions::kind::row_splits) {
       for (std::int64_t r = 0; r + 1 < partition.dims[0]; ++r)
-        for (std::int64_t i = rows[r]; i < rows[r + 1]; ++i) places[i] = place(r, i - rows[r]);
+        for (std::int64_t i = rows[r]; i < rows[r + 1]; ++i) positions[i] = position(r, i - rows[r]);
       return;
     }
     std::int64_t first = 0;  // of the row
     for (std::int64_t i = 0; i < partition.dims[0]; ++i) {
       if (i > 0 && rows[i] != rows[i - 1]) first = i;
-      places[i] = place(rows[i], i - first);
+      positions[i] = position(rows[i], i - first);
     }
   });
 }
@@ -240,21 +240,21 @@ void ragged_to_tensor(const launch_call& c) {
   const shapes::ragged_partitions parts = shapes::partitions_of(c.call);
   const int ragged = static_cast<int>(parts.kinds.size());
   std::array<kernels::scratch<std::int64_t>, 2> room;
-  std::int64_t* places = room[0].reach(parts.rows);
+  std::int64_t* positions = room[0].reach(parts.rows);
   std::int64_t rows = parts.rows;
-  for (std::int64_t i = 0; i < rows; ++i) places[i] = i < y.dims[0] ? i : -1;
+  for (std::int64_t i = 0; i < rows; ++i) positions[i] = i < y.dims[0] ? i : -1;
   for (int level = 0; level < ragged; ++level) {
     const view& partition = c.in[parts.first + static_cast<std::size_t>(level)];
     const auto is = parts.kinds[static_cast<std::size_t>(level)];
     rows = is == shapes::ragged_partitions::kind::row_splits ? listed_integer(partition, partition.dims[0] - 1)
                                                              : partition.dims[0];
     std::int64_t* children = room[static_cast<std::size_t>(level + 1) % 2].reach(rows);
-    place_children(partition, is, places, y.dims[level + 1], children);
-    places = children;
+    place_children(partition, is, positions, y.dims[level + 1], children);
+    positions = children;
   }
   run_list runs(rows);
   for (std::int64_t i = 0; i < rows; ++i)
-    if (places[i] >= 0) runs.add(i, places[i], 1);
+    if (positions[i] >= 0) runs.add(i, positions[i], 1);
   // The value of what is missing, broadcast.
   const shape inner(y.dims.dims().subspan(static_cast<std::size_t>(ragged) + 1));
   kernels::scratch<std::byte> fill(kernels::product_of(inner.size(), size_of(y.type)));

@@ -79,7 +79,7 @@ consteval op_row of_sparse_attrs(op_row row, std::span<const attr_spec> attrs) {
   row.attrs = attrs;
   return row;
 }
-/// For results whose number attributes decide, too.
+/// The row with result dtypes that the shape rule decides.
 consteval op_row of_ruled_dtypes(op_row row) {
   row.types.after = result::ruled;
   return row;
@@ -102,7 +102,7 @@ inline constexpr op_row sparse_rows[] = {
                                     "The indices of the same elements in another shape, of which one size may "
                                     "be -1, and that shape.",
                                     sparse_indices_reshaped, shapes::sparse_reshape, launch::sparse_reshape, 8),
-                         "indices have no slope"),
+                         "indices have no derivative"),
         reshaped_indices),
     sparse_row("SparseSegmentSum",
                "Rows of data that indices name, added up by segmentIds, which never decrease; as many rows as the last "

@@ -44,7 +44,7 @@ inline constexpr op_row text_rows[] = {
      .attrs = attributes::string_split,
      .infer = shapes::string_split,
      .launch = launch::string_split,
-     .no_gradient = "texts have no slope",
+     .no_gradient = "strings have no derivative",
      .cost = 64,
      .results = pieces_of_texts},
     {.name = "StringNGrams",
@@ -56,7 +56,7 @@ inline constexpr op_row text_rows[] = {
      .attrs = attributes::string_ngrams,
      .infer = shapes::string_ngrams,
      .launch = launch::string_ngrams,
-     .no_gradient = "texts have no slope",
+     .no_gradient = "strings have no derivative",
      .cost = 64,
      .results = ngrams_in_rows},
     {.name = "StringToHashBucketFast",
@@ -67,7 +67,7 @@ inline constexpr op_row text_rows[] = {
      .types = {.after = result::int32},
      .infer = shapes::same,
      .launch = launch::string_to_hash_bucket,
-     .no_gradient = "texts have no slope",
+     .no_gradient = "strings have no derivative",
      .cost = 32},
 };
 

@@ -15,25 +15,25 @@ import :shapes_window;
 
 namespace kerngrad::shapes {
 
-inline constexpr window_places volume_conv_places{.strides = place_in(attributes::volume_conv, "strides"),
-                                                  .pad = place_in(attributes::volume_conv, "pad"),
-                                                  .rounding = place_in(attributes::volume_conv, "dimRoundingMode"),
-                                                  .dilations = place_in(attributes::volume_conv, "dilations"),
-                                                  .format = place_in(attributes::volume_conv, "dataFormat")};
-inline constexpr window_places volume_pool_places{.strides = place_in(attributes::volume_pool, "strides"),
-                                                  .pad = place_in(attributes::volume_pool, "pad"),
-                                                  .rounding = place_in(attributes::volume_pool, "dimRoundingMode"),
-                                                  .format = place_in(attributes::volume_pool, "dataFormat"),
-                                                  .may_be_empty = true};
+inline constexpr window_attrs volume_conv_attrs{.strides = place_in(attributes::volume_conv, "strides"),
+                                                .pad = place_in(attributes::volume_conv, "pad"),
+                                                .rounding = place_in(attributes::volume_conv, "dimRoundingMode"),
+                                                .dilations = place_in(attributes::volume_conv, "dilations"),
+                                                .format = place_in(attributes::volume_conv, "dataFormat")};
+inline constexpr window_attrs volume_pool_attrs{.strides = place_in(attributes::volume_pool, "strides"),
+                                                .pad = place_in(attributes::volume_pool, "pad"),
+                                                .rounding = place_in(attributes::volume_pool, "dimRoundingMode"),
+                                                .format = place_in(attributes::volume_pool, "dataFormat"),
+                                                .may_be_empty = true};
 
-/// A volume's shape with the channels last, whatever the attribute `dataFormat` says of its layout.
-constexpr shape volume_channels_last(const inference& call, const window_places& at, const shape& x) {
+/// The shape of a volume with the channels last. The attribute `dataFormat` tells its own layout.
+constexpr shape volume_channels_last(const inference& call, const window_attrs& at, const shape& x) {
   if (x.rank() != 5) call.refuse("a volume of shape " + to_string(x), "rank 5: batch, depth, height, width, channels");
   return is_channels_first(call, at) ? shape{x[0], x[2], x[3], x[4], x[1]} : x;
 }
 
 /// The geometry of a window over a volume in its layout. `out_c` is filled in by the caller.
-constexpr kernels::volume_geometry resolve_volume(const inference& call, const window_places& at, const shape& given,
+constexpr kernels::volume_geometry resolve_volume(const inference& call, const window_attrs& at, const shape& given,
                                                   const std::array<std::int64_t, 3>& filter) {
   const shape x = volume_channels_last(call, at, given);
   const auto strides = pixels<3>(call, at.strides);
@@ -47,7 +47,7 @@ constexpr kernels::volume_geometry resolve_volume(const inference& call, const w
 }
 
 /// The shape of a result in the layout of the operand.
-constexpr shape volume_result(const inference& call, const window_places& at, const kernels::volume_geometry& g) {
+constexpr shape volume_result(const inference& call, const window_attrs& at, const kernels::volume_geometry& g) {
   if (is_channels_first(call, at)) return {g.batch, g.out_c, g.depth.out, g.height.out, g.width.out};
   return {g.batch, g.depth.out, g.height.out, g.width.out, g.out_c};
 }
@@ -59,28 +59,28 @@ constexpr shape resolve_volume_conv(inference& call, const shape& x, const shape
     call.refuse("a filter of shape " + to_string(filter), "rank 5: depth, height, width, in, out");
   if (filter[0] < 1 || filter[1] < 1 || filter[2] < 1)
     call.refuse("a filter of shape " + to_string(filter), "a filter with elements");
-  kernels::volume_geometry g = resolve_volume(call, volume_conv_places, x, {filter[0], filter[1], filter[2]});
+  kernels::volume_geometry g = resolve_volume(call, volume_conv_attrs, x, {filter[0], filter[1], filter[2]});
   if (g.in_c != filter[3])
     call.refuse("a volume with " + std::to_string(g.in_c) + " channels and a filter for " + std::to_string(filter[3]),
                 "equal numbers of channels");
   g.out_c = filter[4];
   call.resolved.set_volume(g);
-  return volume_result(call, volume_conv_places, g);
+  return volume_result(call, volume_conv_attrs, g);
 }
 
-/// Conv3D.
+/// Conv3D: a volume with an element for each position of the window, and the channels that the filter makes.
 export constexpr void volume_conv(inference& call) {
   call.give(resolve_volume_conv(call, call.in[0].dims, call.in[1].dims));
 }
 
-/// dy and filter give the gradient of the volume, whose shape is the attribute `inputShape`.
+/// Conv3DBackpropInputV2: the shape of the volume in the attribute `inputShape`. Operands are dy and the filter.
 export constexpr void volume_conv_input(inference& call) {
   const shape x = shape_attr(call, place_in(attributes::volume_conv_input, "inputShape"));
   check_dy(call, call.in[0].dims, resolve_volume_conv(call, x, call.in[1].dims));
   call.give(x);
 }
 
-/// x and dy give the gradient of the filter, whose shape is the attribute `filterShape`.
+/// Conv3DBackpropFilterV2: the shape of the filter in the attribute `filterShape`. Operands are x and dy.
 export constexpr void volume_conv_filter(inference& call) {
   const shape filter = shape_attr(call, place_in(attributes::volume_conv_filter, "filterShape"));
   check_dy(call, call.in[1].dims, resolve_volume_conv(call, call.in[0].dims, filter));
@@ -90,15 +90,16 @@ export constexpr void volume_conv_filter(inference& call) {
 /// Resolves the window of a pooling over a volume, for the launcher as well, and gives the result's shape.
 constexpr shape resolve_volume_pool(inference& call, const shape& x) {
   const auto size = pixels<3>(call, place_in(attributes::volume_pool, "filterSize"));
-  const kernels::volume_geometry g = resolve_volume(call, volume_pool_places, x, size);
+  const kernels::volume_geometry g = resolve_volume(call, volume_pool_attrs, x, size);
   call.resolved.set_volume(g);
-  return volume_result(call, volume_pool_places, g);
+  return volume_result(call, volume_pool_attrs, g);
 }
 
-/// MaxPool3D and AvgPool3D.
+/// MaxPool3D and AvgPool3D: a volume with an element for each position of the window.
 export constexpr void volume_pool(inference& call) { call.give(resolve_volume_pool(call, call.in[0].dims)); }
 
-/// MaxPool3D's and AvgPool3D's gradients: dy, input (and output) give the gradient of the volume.
+/// The gradients of MaxPool3D and AvgPool3D: the shape of the volume, operand 1. Operands are dy, the input, and for
+/// MaxPool3D the output.
 export constexpr void volume_pool_grad(inference& call) {
   const shape y = resolve_volume_pool(call, call.in[1].dims);
   check_dy(call, call.in[0].dims, y);
@@ -106,7 +107,7 @@ export constexpr void volume_pool_grad(inference& call) {
   call.give(call.in[1].dims);
 }
 
-/// The adjoint of a pooling's gradient: source and x, both volumes, give a value per window.
+/// The adjoint of the gradient of a pooling: a value for each window. Operands are source and x, both volumes.
 export constexpr void volume_pool_gather(inference& call) {
   if (!(call.in[0].dims == call.in[1].dims))
     call.refuse("shapes " + to_string(call.in[0].dims) + " and " + to_string(call.in[1].dims), "equal shapes");

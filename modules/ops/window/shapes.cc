@@ -15,25 +15,26 @@ import :shapes;
 namespace kerngrad::shapes {
 
 /// Positions of a window's attributes in the rows of convolutions and poolings; those that poolings lack have no value.
-struct window_places {
+struct window_attrs {
   attr_place strides, pad, rounding;
   std::optional<attr_place> dilations{}, format{};
-  bool may_be_empty = false;  ///< a window that does not fit gives a result without elements, where others are rejected
+  bool may_be_empty = false;  ///< a window that does not fit gives a result without elements; if false it throws
 };
-inline constexpr window_places conv_places{.strides = place_in(attributes::conv, "strides"),
-                                           .pad = place_in(attributes::conv, "pad"),
-                                           .rounding = place_in(attributes::conv, "dimRoundingMode"),
-                                           .dilations = place_in(attributes::conv, "dilations"),
-                                           .format = place_in(attributes::conv, "dataFormat")};
-inline constexpr window_places pool_places{.strides = place_in(attributes::pool, "strides"),
-                                           .pad = place_in(attributes::pool, "pad"),
-                                           .rounding = place_in(attributes::pool, "dimRoundingMode")};
-inline constexpr window_places dilation_places{.strides = place_in(attributes::dilation, "strides"),
-                                               .pad = place_in(attributes::dilation, "pad"),
-                                               .rounding = place_in(attributes::dilation, "dimRoundingMode"),
-                                               .dilations = place_in(attributes::dilation, "dilations")};
+inline constexpr window_attrs conv_attrs{.strides = place_in(attributes::conv, "strides"),
+                                         .pad = place_in(attributes::conv, "pad"),
+                                         .rounding = place_in(attributes::conv, "dimRoundingMode"),
+                                         .dilations = place_in(attributes::conv, "dilations"),
+                                         .format = place_in(attributes::conv, "dataFormat")};
+inline constexpr window_attrs pool_attrs{.strides = place_in(attributes::pool, "strides"),
+                                         .pad = place_in(attributes::pool, "pad"),
+                                         .rounding = place_in(attributes::pool, "dimRoundingMode")};
+inline constexpr window_attrs dilation_attrs{.strides = place_in(attributes::dilation, "strides"),
+                                             .pad = place_in(attributes::dilation, "pad"),
+                                             .rounding = place_in(attributes::dilation, "dimRoundingMode"),
+                                             .dilations = place_in(attributes::dilation, "dilations")};
 
-/// Pixels on each of the `Axes` axes of a window: a list of as many, or one number for all. Height and width are two.
+/// Reads pixels for each of the `Axes` axes of a window: a list of as many, or one number for all. Images have the two
+/// axes height and width.
 template <std::size_t Axes = 2>
 constexpr std::array<std::int64_t, Axes> pixels(const inference& call, attr_place at) {
   const attr_value& value = call.attr(at);
@@ -53,25 +54,25 @@ constexpr std::array<std::int64_t, Axes> pixels(const inference& call, attr_plac
   return sizes;
 }
 
-/// The operand has its channels before its rows or slices: NCHW, NCDHW.
-constexpr bool is_channels_first(const inference& call, const window_places& at = conv_places) {
+/// True if the operand has its channels before its height or depth: NCHW, NCDHW.
+constexpr bool is_channels_first(const inference& call, const window_attrs& at = conv_attrs) {
   return at.format && call.attr(*at.format).as_text().starts_with("NC");
 }
 
-/// Which way the sizes of a pooling or convolution are rounded when explicit padding does not divide evenly.
+/// Divides sizes of a pooling or convolution. `mode` tells how to round if explicit padding does not divide evenly.
 constexpr std::int64_t rounded_quotient(std::int64_t a, std::int64_t b, std::string_view mode) {
   if (mode == "ceil") return (a + b - 1) / b;
   if (mode == "round") return (2 * a + b) / (2 * b);
   return a / b;
 }
 
-/// One spatial axis of a window: output size and leading padding.
+/// Output size and leading padding of a window on one axis.
 struct window_axis {
   std::int64_t out, before;
 };
 
-/// Axis `axis` of the `axes` axes of a window.
-constexpr window_axis resolve_window_axis(const inference& call, const window_places& at, std::int64_t in,
+/// Resolves axis number `axis` of the `axes` axes of a window.
+constexpr window_axis resolve_window_axis(const inference& call, const window_attrs& at, std::int64_t in,
                                           std::int64_t filter, std::int64_t stride, std::int64_t dilation,
                                           std::size_t axis, std::size_t axes = 2) {
   const attr_value& pad = call.attr(at.pad);
@@ -119,7 +120,7 @@ constexpr window_axis resolve_window_axis(const inference& call, const window_pl
 }
 
 /// The geometry of a window over an NHWC image. `out_c` is filled in by the caller.
-constexpr kernels::window_geometry resolve_window(const inference& call, const window_places& at, const shape& x,
+constexpr kernels::window_geometry resolve_window(const inference& call, const window_attrs& at, const shape& x,
                                                   std::int64_t filter_h, std::int64_t filter_w) {
   if (x.rank() != 4) call.refuse("an image of shape " + to_string(x), "rank 4: batch, height, width, channels");
   const auto strides = pixels(call, at.strides);
@@ -143,7 +144,7 @@ constexpr kernels::window_geometry resolve_window(const inference& call, const w
           .pad_left = w.before};
 }
 
-/// An image's shape with the channels last, whatever the attribute `dataFormat` says of its layout.
+/// The shape of an image with the channels last. The attribute `dataFormat` tells its own layout.
 constexpr shape channels_last(const inference& call, const shape& x) {
   if (!is_channels_first(call) || x.rank() != 4) return x;
   return {x[0], x[2], x[3], x[1]};
@@ -154,8 +155,8 @@ constexpr shape window_result(const inference& call, const kernels::window_geome
   return {g.batch, g.out_h, g.out_w, g.out_c};
 }
 
-/// How many groups of an image's channels a filter [height, width, channels of a group, out] is for: 1 where it has as
-/// many channels as the image.
+/// The number of groups of channels that a filter [height, width, channels of a group, out] is for. It is 1 if the
+/// filter has as many channels as the image.
 constexpr std::int64_t groups_of_channels(const inference& call, std::int64_t channels, const shape& filter) {
   if (channels == filter[2]) return 1;
   if (call.row.depthwise || filter[2] == 0 || channels == 0 || channels % filter[2] != 0)
@@ -169,19 +170,20 @@ constexpr std::int64_t groups_of_channels(const inference& call, std::int64_t ch
   return groups;
 }
 
-/// Resolves the window of a convolution from the shapes of image and filter, for the launcher as well; the last two
-/// axes of a depthwise one's filter are input channels and multiplier.
+/// Resolves the window of a convolution from the shapes of image and filter, for the launcher as well. The last two
+/// axes of the filter of a depthwise convolution are input channels and multiplier.
 constexpr const kernels::window_geometry& resolve_convolution(inference& call, const shape& x, const shape& filter) {
   if (filter.rank() != 4) call.refuse("a filter of shape " + to_string(filter), "rank 4: height, width, in, out");
   if (filter[0] < 1 || filter[1] < 1) call.refuse("a filter of shape " + to_string(filter), "a filter with elements");
-  kernels::window_geometry g = resolve_window(call, conv_places, channels_last(call, x), filter[0], filter[1]);
+  kernels::window_geometry g = resolve_window(call, conv_attrs, channels_last(call, x), filter[0], filter[1]);
   g.groups = groups_of_channels(call, g.in_c, filter);
   g.out_c = call.row.depthwise ? filter[2] * filter[3] : filter[3];
   call.resolved.set_window(g);
   return call.resolved.window;
 }
 
-/// Conv2D and DepthwiseConv2dNative.
+/// Conv2D and DepthwiseConv2dNative: an image with a pixel for each position of the window, and the channels that the
+/// filter makes.
 export constexpr void conv(inference& call) {
   call.give(window_result(call, resolve_convolution(call, call.in[0].dims, call.in[1].dims)));
 }
@@ -190,14 +192,16 @@ constexpr void check_dy(const inference& call, const shape& dy, const shape& wan
   if (!(dy == wanted)) call.refuse("dy of shape " + to_string(dy), "the shape of the result, " + to_string(wanted));
 }
 
-/// dy and filter give the gradient of the image, whose shape is the attribute `inputShape`.
+/// Conv2DBackpropInput and its depthwise form: the shape of the image in the attribute `inputShape`. Operands are dy
+/// and the filter.
 export constexpr void conv_backprop_input(inference& call) {
   const shape x = shape_attr(call, place_in(attributes::conv_input, "inputShape"));
   check_dy(call, call.in[0].dims, window_result(call, resolve_convolution(call, x, call.in[1].dims)));
   call.give(x);
 }
 
-/// x and dy give the gradient of the filter, whose shape is the attribute `filterShape`.
+/// Conv2DBackpropFilter and its depthwise form: the shape of the filter in the attribute `filterShape`. Operands are x
+/// and dy.
 export constexpr void conv_backprop_filter(inference& call) {
   const shape filter = shape_attr(call, place_in(attributes::conv_filter, "filterShape"));
   check_dy(call, call.in[1].dims, window_result(call, resolve_convolution(call, call.in[0].dims, filter)));
@@ -207,15 +211,16 @@ export constexpr void conv_backprop_filter(inference& call) {
 /// Resolves the window of a pooling over an image, for the launcher as well, and gives the result's shape.
 constexpr shape resolve_pooling(inference& call, const shape& x) {
   const auto size = pixels(call, place_in(attributes::pool, "filterSize"));
-  const kernels::window_geometry g = resolve_window(call, pool_places, x, size[0], size[1]);
+  const kernels::window_geometry g = resolve_window(call, pool_attrs, x, size[0], size[1]);
   call.resolved.set_window(g);
   return {g.batch, g.out_h, g.out_w, g.in_c};
 }
 
-/// MaxPool and AvgPool.
+/// MaxPool and AvgPool: an image with a pixel for each position of the window.
 export constexpr void pool(inference& call) { call.give(resolve_pooling(call, call.in[0].dims)); }
 
-/// MaxPool's and AvgPool's gradients: dy, input (and output) give the gradient of the image.
+/// The gradients of MaxPool and AvgPool: the shape of the image, operand 1. Operands are dy, the input, and for MaxPool
+/// the output.
 export constexpr void pool_grad(inference& call) {
   const shape y = resolve_pooling(call, call.in[1].dims);
   check_dy(call, call.in[0].dims, y);
@@ -223,14 +228,14 @@ export constexpr void pool_grad(inference& call) {
   call.give(call.in[1].dims);
 }
 
-/// The adjoint of a pooling's gradient: source and x, both images, give a value per window.
+/// The adjoint of the gradient of a pooling: a value for each window. Operands are source and x, both images.
 export constexpr void pool_gather(inference& call) {
   if (!(call.in[0].dims == call.in[1].dims))
     call.refuse("shapes " + to_string(call.in[0].dims) + " and " + to_string(call.in[1].dims), "equal shapes");
   pool(call);
 }
 
-/// MaxPoolWithArgmax: positions are int32.
+/// MaxPoolWithArgmax: maxima and indices in the shape of MaxPool. Throws if int32 cannot hold the indices.
 export constexpr void pool_argmax(inference& call) {
   const shape y = resolve_pooling(call, call.in[0].dims);
   const kernels::window_geometry& g = call.resolved.window;
@@ -248,7 +253,7 @@ export constexpr void pool_argmax(inference& call) {
 constexpr shape resolve_dilation(inference& call, const shape& x, const shape& filter) {
   if (filter.rank() != 3) call.refuse("a filter of shape " + to_string(filter), "rank 3: height, width, channels");
   if (filter[0] < 1 || filter[1] < 1) call.refuse("a filter of shape " + to_string(filter), "a filter with elements");
-  const kernels::window_geometry g = resolve_window(call, dilation_places, x, filter[0], filter[1]);
+  const kernels::window_geometry g = resolve_window(call, dilation_attrs, x, filter[0], filter[1]);
   if (g.in_c != filter[2])
     call.refuse("an image with " + std::to_string(g.in_c) + " channels and a filter for " + std::to_string(filter[2]),
                 "equal numbers of channels");
@@ -256,22 +261,22 @@ constexpr shape resolve_dilation(inference& call, const shape& x, const shape& f
   return {g.batch, g.out_h, g.out_w, g.in_c};
 }
 
-/// Dilation2D.
+/// Dilation2D: an image with a pixel for each position of the window.
 export constexpr void dilation(inference& call) { call.give(resolve_dilation(call, call.in[0].dims, call.in[1].dims)); }
 
-/// x, filter and dy give the gradient of operand `Of`.
+/// The gradient of Dilation2D for operand `Of`: the shape of that operand. Operands are x, filter and dy.
 template <std::size_t Of>
 constexpr void dilation_backprop(inference& call) {
   check_dy(call, call.in[2].dims, resolve_dilation(call, call.in[0].dims, call.in[1].dims));
   call.give(call.in[Of].dims);
 }
-/// Dilation2DBackpropInput.
+/// Dilation2DBackpropInput: the shape of the image x.
 export constexpr void dilation_backprop_input(inference& call) { dilation_backprop<0>(call); }
-/// Dilation2DBackpropFilter.
+/// Dilation2DBackpropFilter: the shape of the filter.
 export constexpr void dilation_backprop_filter(inference& call) { dilation_backprop<1>(call); }
 
-/// The adjoint of a gradient of Dilation2D: source, x and filter give a value per window. `source` has the shape of
-/// operand `Of`.
+/// The adjoint of a gradient of Dilation2D: a value for each window. Operands are source, x and filter; `source` has
+/// the shape of operand `Of`.
 template <std::size_t Of>
 constexpr void dilation_gather(inference& call) {
   if (!(call.in[0].dims == call.in[Of].dims))
@@ -279,23 +284,24 @@ constexpr void dilation_gather(inference& call) {
                 "the shape of " + std::string(call.row.operands[Of].name) + ", " + to_string(call.in[Of].dims));
   call.give(resolve_dilation(call, call.in[1].dims, call.in[2].dims));
 }
-/// The adjoint of the input's gradient.
+/// The adjoint of Dilation2DBackpropInput: a value for each window.
 export constexpr void dilation_gather_input(inference& call) { dilation_gather<1>(call); }
-/// The adjoint of the filter's gradient.
+/// The adjoint of Dilation2DBackpropFilter: a value for each window.
 export constexpr void dilation_gather_filter(inference& call) { dilation_gather<2>(call); }
 
 // ------------------------------------------------------------------------------------------ fused layers
 
-/// The operands of a fused layer after those of its product.
+/// Positions of the operands bias and prelu weights of a fused layer, after those of its product.
 inline constexpr std::size_t fused_bias = 2, fused_weights = 3;
 
-/// A bias or prelu's weights as they are aligned with the result: one value per channel belongs to the channels' axis.
+/// The shape of a bias or of prelu weights, aligned with the result. One value per channel belongs to the axis of the
+/// channels.
 constexpr shape aligned_to_channels(const shape& dims, bool channels_first) {
   if (!channels_first || dims.rank() != 1) return dims;
   return {dims[0], 1, 1};
 }
 
-/// An operand of that shape is repeated over y without making it larger.
+/// True if an operand of shape `dims` broadcasts to y without making it larger.
 constexpr bool broadcasts_into(const shape& dims, const shape& y) {
   const int more = y.rank() - dims.rank();
   for (int i = 0; more >= 0 && i < dims.rank(); ++i)
@@ -303,16 +309,16 @@ constexpr bool broadcasts_into(const shape& dims, const shape& y) {
   return more >= 0;
 }
 
-/// Positions of the last step in the row of a fused layer.
-struct finish_places {
+/// Positions of the attributes of the activation in the row of a fused layer.
+struct finish_attrs {
   attr_place activation, leaky_slope;
 };
-inline constexpr finish_places matmul_finish{place_in(attributes::fused_matmul, "activation"),
-                                             place_in(attributes::fused_matmul, "leakyreluAlpha")};
-inline constexpr finish_places conv_finish{place_in(attributes::fused_conv, "activation"),
-                                           place_in(attributes::fused_conv, "leakyreluAlpha")};
+inline constexpr finish_attrs matmul_finish{place_in(attributes::fused_matmul, "activation"),
+                                            place_in(attributes::fused_matmul, "leakyreluAlpha")};
+inline constexpr finish_attrs conv_finish{place_in(attributes::fused_conv, "activation"),
+                                          place_in(attributes::fused_conv, "leakyreluAlpha")};
 
-/// Bias and weights broadcast to the result, and there are weights where the activation asks for them.
+/// Checks that bias and weights broadcast to the result, and that there are weights if the activation needs them.
 constexpr void check_finish(const inference& call, attr_place activation_at, bool channels_first) {
   const shape& y = call.out[0].dims;
   for (std::size_t i : {fused_bias, fused_weights})
@@ -328,12 +334,12 @@ constexpr void check_finish(const inference& call, attr_place activation_at, boo
               "leave them out");
 }
 
-/// A product with bias and activation.
+/// _FusedMatMul: the shape of the product.
 export constexpr void fused_matmul(inference& call) {
   matmul(call);
   check_finish(call, matmul_finish.activation, false);
 }
-/// A convolution with bias and activation.
+/// FusedConv2D and FusedDepthwiseConv2D: the shape of the convolution.
 export constexpr void fused_conv(inference& call) {
   conv(call);
   check_finish(call, conv_finish.activation, is_channels_first(call));
