@@ -131,7 +131,7 @@ struct network {
 
 // A network whose gradients have 6.3 MB, in buckets of 2 MB.
 struct training {
-  std::int64_t width = brief ? 32 : 512, batch = brief ? 8 : 128;
+  std::int64_t width = brief ? 32 : 512, batch = brief ? 8 : 512;
   network net{width};
   kg::sgd optimizer{1e-3};
   mpi::data_parallel parallel;

@@ -47,7 +47,7 @@ board::board(page* pages, int rank, int size)
     : pages_(pages), rank_(rank), all_(static_cast<std::size_t>(size)), left_(static_cast<std::size_t>(size)) {}
 
 // The memory lives as long as the communicator, which lives until the process ends.
-std::unique_ptr<board> board::shared_by(MPI_Comm comm, int rank, int size) {
+std::unique_ptr<board> board::shared_by(MPI_Comm comm, int rank, int size, bool near) {
   static_assert(std::atomic<std::int64_t>::is_always_lock_free, "processes share no lock");
   if (size == 1) return nullptr;
   MPI_Win window = MPI_WIN_NULL;
@@ -55,7 +55,7 @@ std::unique_ptr<board> board::shared_by(MPI_Comm comm, int rank, int size) {
   MPI_Aint bytes = 0;
   int unit = 0;
   int ok =
-      is_on_one_machine(comm) &&
+      near &&
       MPI_Win_allocate_shared(sizeof(page) + alignof(page), 1, MPI_INFO_NULL, comm, &base, &window) == MPI_SUCCESS &&
       MPI_Win_shared_query(window, 0, &bytes, &unit, &base) == MPI_SUCCESS;
   MPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, comm);
@@ -74,7 +74,7 @@ void board::write(const collective& of, const void* data, std::int64_t bytes) {
   const std::int64_t before = own.number.load(std::memory_order_relaxed);
   for (std::size_t r = 0; r < left_.size(); ++r) {
     if (left_[r] >= before || static_cast<int>(r) == rank_) continue;
-    for (waiting wait(of); (left_[r] = pages_[r].left.load(std::memory_order_acquire)) < before;)
+    for (waiting wait(of, 64); (left_[r] = pages_[r].left.load(std::memory_order_acquire)) < before;)
       if (wait.pause()) wait.look({static_cast<int>(r)});
   }
   own.bytes = bytes;
@@ -89,7 +89,7 @@ void board::await(const collective& of, int first, int last) const {
     return pages_[rank].arrays[of.number() % arrays_of_rank].number.load(std::memory_order_acquire) >= of.number();
   };
   for (int rank = first; rank < last; ++rank)
-    for (waiting wait(of); !is_there(rank);) {
+    for (waiting wait(of, 64); !is_there(rank);) {
       if (!wait.pause()) continue;
       std::vector<int> missing;
       for (int other = rank; other < last; ++other)

@@ -30,10 +30,10 @@ using clock = std::chrono::steady_clock;
 
 // Tags of ops count calls, so that messages of different calls never meet. MPI promises tags to 32767.
 constexpr int tags_of_calls = 16384, header_tag = 16384, header_kinds = 2;
-// How long a wait spins, and how long it yields its CPU before it sleeps.
-constexpr std::chrono::microseconds spinning{1000}, yielding{10'000};
-// An MPI count is an int.
-constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
+// How long a wait spins, how long it yields its CPU before it sleeps, and how long it sleeps at a time. On a crowded
+// machine the first two are shorter by a factor.
+constexpr std::chrono::microseconds spinning{1000}, yielding{10'000}, sleeping{50};
+constexpr int crowding = 16;
 
 std::string text_of(const call_header& h) {
   std::string text = h.op;
@@ -124,13 +124,13 @@ void collective::compare_calls() const {
 
 bool waiting::yield() {
   const clock::time_point now = clock::now();
-  if (since_ == clock::time_point{}) since_ = looked_ = now;
-  const auto waited = now - since_;
-  const bool spins = waited < (of_.on().crowded ? spinning / 16 : spinning);
-  next_ = turns_ + (spins ? turns_between_looks : 1);
+  if (since_ == clock::time_point{}) since_ = arrived_ = looked_ = now;
+  const auto waited = (now - since_) * (of_.on().crowded ? crowding : 1);
+  const bool spins = waited < spinning;
+  next_ = turns_ + (spins ? turns_between_looks_ : 1);
   if (spins) return false;
   if (waited < yielding) sched_yield();
-  else std::this_thread::sleep_for(std::chrono::microseconds(50));
+  else std::this_thread::sleep_for(sleeping);
   hear_of_ended_ranks();
   if (now - looked_ < std::chrono::milliseconds(20)) return false;
   looked_ = now;
@@ -139,7 +139,7 @@ bool waiting::yield() {
 
 void waiting::look(std::vector<int> missing) const {
   const link& on = of_.on();
-  const auto waited = looked_ - since_;
+  const auto waited = looked_ - arrived_;
   const std::string call = "call " + std::to_string(of_.number()) + " on communicator " + std::to_string(on.number);
   // A rank sends all that it owes before it ends, so its messages are here soon.
   std::vector<int> ended;
@@ -174,26 +174,25 @@ messages::messages(const collective& of, int tag) : of_(of), tag_(tag) {
   under_way_.reserve(static_cast<std::size_t>(kernels::product_of(2, of.on().size)));
 }
 
-void messages::send(int to, const void* data, std::int64_t bytes) {
-  const auto* from = static_cast<const std::byte*>(data);
-  do {
-    const std::int64_t part = std::min(bytes, most_bytes);
+// An array is messages of most_bytes, and a shorter one, which may be empty. So an array of another size never passes
+// for the one that is wanted.
+template <class Start>
+void messages::start(int rank, std::byte* data, std::int64_t bytes, bool arrives, const Start& start_part) {
+  const std::int64_t most = of_.on().most_bytes;
+  for (std::int64_t part = most; part == most; data += part, bytes -= part) {
+    part = std::min(bytes, most);
     MPI_Request request;
-    require(MPI_Isend(from, static_cast<int>(part), MPI_BYTE, to, tag_, of_.on().comm, &request), of_.function());
-    under_way_.push_back({request, to, -1});
-    from += part, bytes -= part;
-  } while (bytes > 0);
+    require(start_part(data, static_cast<int>(part), MPI_BYTE, rank, tag_, of_.on().comm, &request), of_.function());
+    under_way_.push_back({request, rank, arrives ? part : -1});
+  }
+}
+
+void messages::send(int to, const void* data, std::int64_t bytes) {
+  start(to, static_cast<std::byte*>(const_cast<void*>(data)), bytes, false, MPI_Isend);
 }
 
 void messages::receive(int from, void* data, std::int64_t bytes) {
-  auto* to = static_cast<std::byte*>(data);
-  do {
-    const std::int64_t part = std::min(bytes, most_bytes);
-    MPI_Request request;
-    require(MPI_Irecv(to, static_cast<int>(part), MPI_BYTE, from, tag_, of_.on().comm, &request), of_.function());
-    under_way_.push_back({request, from, part});
-    to += part, bytes -= part;
-  } while (bytes > 0);
+  start(from, static_cast<std::byte*>(data), bytes, true, MPI_Irecv);
 }
 
 // Lets MPI make progress with all messages.
@@ -212,14 +211,17 @@ bool messages::is_over(message& one) {
 }
 
 void messages::finish() {
-  for (message& one : under_way_)
-    for (waiting wait(of_); !is_over(one);) {
+  waiting wait(of_, 4);
+  for (message& one : under_way_) {
+    while (!is_over(one)) {
       if (!wait.pause()) continue;
       std::vector<int> missing;
       for (message& other : under_way_)
         if (!is_over(other)) missing.push_back(other.rank);
       if (!missing.empty()) wait.look(std::move(missing));
     }
+    wait.go_on();
+  }
   under_way_.clear();
 }
 

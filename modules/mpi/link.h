@@ -15,6 +15,7 @@ struct link {
   MPI_Comm comm;
   std::int64_t number;
   int rank, size;
+  std::int64_t most_bytes;             // of a message; longer arrays are several messages
   std::unique_ptr<board> small;        // for small arrays; null if the ranks share no memory
   std::vector<int> world_ranks{};      // of its ranks
   std::atomic<std::int64_t> calls{0};  // how many ops began
@@ -122,24 +123,31 @@ class collective {
 
 // A wait for other ranks. It spins for a millisecond, because most arrays are there within microseconds, and a rank
 // that left its CPU to other programs may get it back late. On a crowded machine it spins for a sixteenth of that.
-// Then it leaves the CPU.
+// Then it leaves the CPU: another thread of this rank may compute.
 class waiting {
  public:
-  inline explicit waiting(const collective& of) : of_(of) {}
+  // A look at the clock takes as long as some turns of a loop that reads memory. A turn may itself leave the CPU, in
+  // MPI, for any time: then look more often.
+  inline waiting(const collective& of, std::int64_t turns_between_looks)
+      : of_(of), turns_between_looks_(turns_between_looks), next_(turns_between_looks) {}
   // Call it when nothing has arrived. It returns true from time to time: then call `look`.
   inline bool pause() { return ++turns_ >= next_ && yield(); }
+  // Call it when a part of the array has arrived. The time-out begins again. So does the spinning, but for a crowded
+  // machine, on which each of many short messages would spin.
+  inline void go_on() {
+    arrived_ = looked_;
+    if (!of_.on().crowded) since_ = {};
+  }
   // Throws if one of these ranks, which are waited for, has ended, or after the time-out.
   void look(std::vector<int> missing) const;
 
  private:
   bool yield();
 
-  // A look at the clock takes as long as some turns. A turn may itself leave the CPU, in MPI, for any time.
-  static constexpr std::int64_t turns_between_looks = 64;
-
   const collective& of_;
-  std::int64_t turns_ = 0, next_ = turns_between_looks;
-  std::chrono::steady_clock::time_point since_{}, looked_{};
+  const std::int64_t turns_between_looks_;
+  std::int64_t turns_ = 0, next_;
+  std::chrono::steady_clock::time_point since_{}, arrived_{}, looked_{};
 };
 
 // ------------------------------------------------------------------------------------------ messages
@@ -179,6 +187,8 @@ class messages {
     int rank;
     std::int64_t bytes;  // wanted; -1 for a message that is sent
   };
+  template <class Start>
+  void start(int rank, std::byte* data, std::int64_t bytes, bool arrives, const Start& start_part);
   bool is_over(message& one);
   void give_up();
 
@@ -195,8 +205,9 @@ class board {
  public:
   static constexpr std::int64_t most_bytes = 8192;  // of an array
 
-  // All ranks call it. Gives null for one rank, for ranks on several machines, and if there is no memory.
-  static std::unique_ptr<board> shared_by(MPI_Comm comm, int rank, int size);
+  // All ranks call it. Gives null for one rank, if `near` says that they are on several machines, and if there is no
+  // memory.
+  static std::unique_ptr<board> shared_by(MPI_Comm comm, int rank, int size, bool near);
 
   // Writes the array of this rank in this call, once no rank reads the array that was in its place.
   void write(const collective& of, const void* data, std::int64_t bytes);

@@ -203,11 +203,18 @@ link& link_of(std::int64_t number) {
   return *links[number];
 }
 
+// Sizes of messages between ranks of one machine and of several. An MPI count is an int. Messages between machines are
+// so short that Open MPI sends them at once (64 KiB over TCP). A longer one waits for an answer of its receiver. The
+// answer queues after the data that the receiver sends itself, so that both directions take turns.
+constexpr std::int64_t most_near = std::int64_t{1} << 30, most_far = std::int64_t{48} << 10;
+
 link::link(MPI_Comm of, std::int64_t number_of) : comm(of), number(number_of), crowded(is_crowded(1)) {
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
-  small = board::shared_by(comm, rank, size);
+  const bool near = is_on_one_machine(comm);
+  most_bytes = near ? most_near : most_far;
+  small = board::shared_by(comm, rank, size, near);
   MPI_Group own, all;
   MPI_Comm_group(comm, &own);
   MPI_Comm_group(here().control, &all);

@@ -3,9 +3,9 @@
 """mpi.py BENCH_MPI [--rates 100mbit 1gbit] [--traces DIR] [--docs]: measures kerngrad.mpi, and fits a cost model.
 
 All runs have at most two ranks of this machine. It runs them over shared memory, and as root also over TCP between two
-network namespaces with each rate (tc's tbf). It prints what the program bench_mpi prints, tables in Markdown, and which
-ratios are above the bounds of docs/distributed.md. `--docs` writes the tables into that page. Run it on a machine that
-does nothing else.
+network namespaces with each rate (tc's tbf), with a CPU for each rank. It prints what the program bench_mpi prints,
+tables in Markdown, and which ratios are above the bounds of docs/distributed.md. `--docs` writes the tables into that
+page. Run it on a machine that does nothing else.
 """
 import argparse
 import contextlib
@@ -71,14 +71,17 @@ def network(rate):
             run([*inside, 'ip', 'address', 'add', f'{NETWORK}.{i + 1}/24', 'dev', f'kg{i}'])
             run([*inside, 'ip', 'link', 'set', f'kg{i}', 'up'])
             run([*inside, 'ip', 'link', 'set', 'lo', 'up'])
-            run([*inside, 'tc', 'qdisc', 'add', 'dev', f'kg{i}', 'root', 'tbf', 'rate', rate, 'burst', '64kb',
+            # A burst is longer than the longest segment, which the kernel would cut into packets otherwise.
+            run([*inside, 'tc', 'qdisc', 'add', 'dev', f'kg{i}', 'root', 'tbf', 'rate', rate, 'burst', '128kb',
                  'latency', '200ms'])
-        # Open MPI's remote shell: the other namespace is the other host.
+        # Open MPI's remote shell: the other namespace is the other host. Each has a CPU of its own.
+        cpus = [str(cpu) for cpu in sorted(os.sched_getaffinity(0))[:2]]
         agent = pathlib.Path(folder) / 'agent.sh'
-        agent.write_text(f'#!/bin/sh\nshift\nexec ip netns exec {spaces[1]} unshare --uts sh -c "hostname kg1; $*"\n')
+        agent.write_text(f'#!/bin/sh\nshift\nexec ip netns exec {spaces[1]} taskset -c {cpus[1]} '
+                         'unshare --uts sh -c "hostname kg1; $*"\n')
         agent.chmod(agent.stat().st_mode | stat.S_IXUSR)
-        yield ['ip', 'netns', 'exec', spaces[0], 'mpirun', '--mca', 'plm_rsh_agent', str(agent), *NETWORK_OPTIONS,
-               '--host', f'{NETWORK}.1:1,{NETWORK}.2:1', '-n', '2']
+        yield ['ip', 'netns', 'exec', spaces[0], 'taskset', '-c', cpus[0], 'mpirun', '--mca', 'plm_rsh_agent',
+               str(agent), *NETWORK_OPTIONS, '--host', f'{NETWORK}.1:1,{NETWORK}.2:1', '-n', '2']
 
 
 def conditions():

@@ -132,5 +132,5 @@ def tables(alone, shared, networks, conditions, gradients, backward):
     yield from ('**Collectives** relative to the plain MPI call, by the medians of rounds in turns:', '',
                 *calls_table(shared), '')
     yield from ('**Training**: a step on 512 examples, which the ranks share:', '', *steps_table([alone, shared]), '')
-    yield from ('**Overlap**: the step that overlaps, relative to one that sends afterwards:', '',
-                *overlap_table(links))
+    yield from ('**Overlap**: a step on 512 examples of each rank that overlaps, relative to one that sends '
+                'afterwards:', '', *overlap_table(links))
