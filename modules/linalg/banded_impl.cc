@@ -130,11 +130,12 @@ tensor solve_banded(const bandwidths& widths, const tensor& bands, const tensor&
     self.refuse(detail::shaped("bands", matrices), std::to_string(widths.lower + widths.upper + 1) +
                                                        " rows: the diagonals from the highest to the lowest");
   self.right_side(matrices, detail::columns_of(matrices.dims()), right);
-  const auto [x, info] = call<BandedSolve>(matrices, detail::as_columns(right), attr<"lower">(widths.lower),
-                                           attr<"upper">(widths.upper), attr<"transpose">(false));
+  const auto [columns, unit] = detail::in_sum_units(detail::as_columns(right));
+  const auto [x, info] = call<BandedSolve>(matrices, columns, attr<"lower">(widths.lower), attr<"upper">(widths.upper),
+                                           attr<"transpose">(false));
   if (options.check)
     self.passed(info, "a singular matrix", "is zero", "a matrix with an inverse", "pass {.check = false} for NaN");
-  return detail::like_right_side(x, right);
+  return detail::like_right_side(detail::times_unit(x, unit), right);
 }
 
 }  // namespace kerngrad::linalg

@@ -183,8 +183,9 @@ tensor solve_triangular(const tensor& a, const tensor& b, const triangular_optio
   self.square("a", matrices);
   self.right_side(matrices, detail::rows_of(matrices.dims()), right);
   if (options.check && !options.unit_diagonal) expect_no_zero(self, matrices);
-  const tensor x = detail::triangular_solution(matrices, detail::as_columns(right), options.lower, options.transpose,
-                                               options.unit_diagonal);
+  const tensor x = detail::solved_in_units(detail::as_columns(right), [&](const tensor& columns) {
+    return detail::triangular_solution(matrices, columns, options.lower, options.transpose, options.unit_diagonal);
+  });
   return detail::like_right_side(x, right);
 }
 
@@ -197,8 +198,11 @@ tensor cho_solve(const tensor& factor, const tensor& b, const cho_options& optio
   if (options.check) expect_no_zero(self, matrices);
   const bool lower = !options.upper;
   const tensor first = lower ? matrices : conj(matrices), second = lower ? conj(matrices) : matrices;
-  const tensor y = detail::triangular_solution(first, detail::as_columns(right), lower, options.upper);
-  return detail::like_right_side(detail::triangular_solution(second, y, lower, lower), right);
+  const tensor x = detail::solved_in_units(detail::as_columns(right), [&](const tensor& columns) {
+    const tensor y = detail::triangular_solution(first, columns, lower, options.upper);
+    return detail::triangular_solution(second, y, lower, lower);
+  });
+  return detail::like_right_side(x, right);
 }
 
 }  // namespace kerngrad::linalg

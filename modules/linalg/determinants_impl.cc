@@ -267,11 +267,14 @@ tensor det(const tensor& x) {
 
 slogdet_parts slogdet(const tensor& x) {
   constexpr function self{"slogdet"};
-  const tensor a = self.numbers("x", x);
-  self.square("x", a);
+  const tensor given = self.numbers("x", x);
+  self.square("x", given);
+  const auto [a, unit] = detail::in_sum_units(given);
   const column_factors by = detail::factored(a);
   const auto [sign, logabsdet] = call<LogDeterminant>(a, by.lu, by.pivots);
-  return {sign, logabsdet};
+  if (!unit.defined()) return {sign, logabsdet};
+  const auto rows = static_cast<double>(detail::rows_of(a.dims()));
+  return {sign, logabsdet + squeeze(log(unit), {-2, -1}) * rows};
 }
 
 }  // namespace kerngrad::linalg

@@ -227,23 +227,26 @@ tensor square_operand(const function& self, const tensor& x) {
 
 eig_parts eig(const tensor& x, const check_options& options) {
   constexpr function self{"eig"};
-  const auto [values, vectors, info] = call<Eig>(square_operand(self, x));
+  const auto [a, unit] = detail::in_matrix_units(square_operand(self, x));
+  const auto [values, vectors, info] = call<Eig>(a);
   if (options.check) expect_converged(self, info);
-  return {values, vectors};
+  return {detail::values_times_unit(values, unit), vectors};
 }
 
 tensor eigvals(const tensor& x, const check_options& options) {
   constexpr function self{"eigvals"};
-  const auto [values, info] = call<Eigvals>(square_operand(self, x));
+  const auto [a, unit] = detail::in_matrix_units(square_operand(self, x));
+  const auto [values, info] = call<Eigvals>(a);
   if (options.check) expect_converged(self, info);
-  return values;
+  return detail::values_times_unit(values, unit);
 }
 
 schur_parts schur(const tensor& x, const check_options& options) {
   constexpr function self{"schur"};
-  const auto [t, z, info] = call<Schur>(square_operand(self, x));
+  const auto [a, unit] = detail::in_matrix_units(square_operand(self, x));
+  const auto [t, z, info] = call<Schur>(a);
   if (options.check) expect_converged(self, info);
-  return {t, z};
+  return {detail::times_unit(t, unit), z};
 }
 
 }  // namespace kerngrad::linalg

@@ -190,16 +190,18 @@ tensor symmetric_operand(const function& self, const tensor& x) {
 
 eigh_parts eigh(const tensor& x, const check_options& options) {
   constexpr function self{"eigh"};
-  const auto [values, vectors, info] = call<Eigh>(symmetric_operand(self, x));
+  const auto [a, unit] = detail::in_matrix_units(symmetric_operand(self, x));
+  const auto [values, vectors, info] = call<Eigh>(a);
   if (options.check) expect_converged(self, info);
-  return {values, vectors};
+  return {detail::values_times_unit(values, unit), vectors};
 }
 
 tensor eigvalsh(const tensor& x, const check_options& options) {
   constexpr function self{"eigvalsh"};
-  const auto [values, info] = call<Eigvalsh>(symmetric_operand(self, x));
+  const auto [a, unit] = detail::in_matrix_units(symmetric_operand(self, x));
+  const auto [values, info] = call<Eigvalsh>(a);
   if (options.check) expect_converged(self, info);
-  return values;
+  return detail::values_times_unit(values, unit);
 }
 
 }  // namespace kerngrad::linalg

@@ -114,10 +114,12 @@ tensor logm(const tensor& x, const check_options& options) {
 
 polar_parts polar(const tensor& x) {
   constexpr function self{"polar"};
-  const tensor a = self.numbers("x", x);
-  self.matrices("x", a);
+  const tensor given = self.numbers("x", x);
+  self.matrices("x", given);
+  const auto [a, unit] = detail::in_sum_units(given);
   const auto [u, s, vh] = svd(a);
-  return {matmul(u, vh), matmul(detail::adjoint(vh) * expand_dims(s, -2), vh)};
+  const tensor p = matmul(detail::adjoint(vh) * expand_dims(s, -2), vh);
+  return {matmul(u, vh), detail::times_unit(p, unit)};
 }
 
 tensor householder_product(const tensor& reflectors, const tensor& tau) {

@@ -49,7 +49,7 @@ struct lu_parts {
   tensor u;  ///< an upper triangle
 };
 /// Each matrix [m, n] as p l u: p is [m, m], l [m, k] and u [k, n] with k = min(m, n). Gradient: as of `lu_factor`; p
-/// has none.
+/// has none. Homogeneous: l of degree 0, u of degree 1.
 lu_parts lu(const tensor& x);
 
 /// The factors that `qr` returns.
@@ -60,7 +60,7 @@ enum class qr_mode : std::uint8_t {
 };
 /// Each matrix [m, n] as q r with orthonormal columns in q and zeros below the diagonal of r, by LAPACK's Householder
 /// reflections. Signs are those of NumPy. Gradient: if the first min(m, n) columns are independent; it throws for the
-/// complete factors of a tall matrix (Walter and Lehmann 2018).
+/// complete factors of a tall matrix (Walter and Lehmann 2018). Homogeneous: q of degree 0, r of degree 1.
 qr_parts qr(const tensor& x, qr_mode mode = qr_mode::reduced);
 
 /// The parts of `eigh`.
@@ -73,10 +73,11 @@ struct eigh_parts {
 /// eigenvalues are equal up to rounding, it is finite for functions that do not depend on the choice of vectors.
 /// Examples are sums of the equal eigenvalues and projectors onto their whole space. Otherwise it is NaN, also for
 /// functions of the phase of a complex vector: the gradient does not exist, or needs more than the derivatives of
-/// values and vectors. At a diagonal matrix, parts of these projectors get NaN as well.
+/// values and vectors. At a diagonal matrix, parts of these projectors get NaN as well. Homogeneous: eigenvalues of
+/// degree 1, eigenvectors of degree 0.
 eigh_parts eigh(const tensor& x, const check_options& options = {});
 /// Only the eigenvalues, in less time. Gradient: finite everywhere. For equal eigenvalues it is one of several possible
-/// ones.
+/// ones. Homogeneous of degree 1.
 tensor eigvalsh(const tensor& x, const check_options& options = {});
 
 /// The parts of `eig`.
@@ -87,10 +88,11 @@ struct eig_parts {
 /// Eigenvalues and eigenvectors of each square matrix, by LAPACK's geev: complex64 for float32 and complex64, else
 /// complex128. Elements that are not finite give NaN. Throws if it does not converge. Gradient: if the eigenvalues are
 /// distinct (Boeddeker et al. 2017). It is NaN for vectors of equal eigenvalues, for a matrix without a basis of
-/// eigenvectors, and for functions of the phase of a vector, which LAPACK chooses.
+/// eigenvectors, and for functions of the phase of a vector, which LAPACK chooses. Homogeneous: eigenvalues of degree
+/// 1, eigenvectors of degree 0.
 eig_parts eig(const tensor& x, const check_options& options = {});
 /// Only the eigenvalues, in less time. Gradient: for a matrix with a basis of eigenvectors. For equal eigenvalues it is
-/// one of several possible ones.
+/// one of several possible ones. Homogeneous of degree 1.
 tensor eigvals(const tensor& x, const check_options& options = {});
 
 /// The parts of `schur`.
@@ -99,7 +101,8 @@ struct schur_parts {
   tensor z;  ///< orthonormal columns
 };
 /// Each square matrix as z t z^H, by LAPACK's gees. For a triangular t, cast a real matrix to complex numbers first.
-/// Elements that are not finite give NaN. Throws if it does not converge. No gradient.
+/// Elements that are not finite give NaN. Throws if it does not converge. No gradient. Homogeneous: t of degree 1, z of
+/// degree 0.
 schur_parts schur(const tensor& x, const check_options& options = {});
 
 /// Options of svd.
@@ -115,16 +118,18 @@ struct svd_parts {
 };
 /// The singular value decomposition u diag(s) vh of each matrix [m, n], by LAPACK's gesdd. With k = min(m, n), u is [m,
 /// k] and vh [k, n]. Elements that are not finite give NaN. Gradient: as of `eigh` for singular values that are equal
-/// or zero (Seeger et al. 2017). It throws for full factors of a matrix that is not square.
+/// or zero (Seeger et al. 2017). It throws for full factors of a matrix that is not square. Homogeneous: u of degree 0,
+/// s of degree 1, vh of degree 0.
 svd_parts svd(const tensor& x, const svd_options& options = {});
 /// Only the singular values, in descending order. Gradient: finite everywhere. For equal values it is one of several
-/// possible ones.
+/// possible ones. Homogeneous of degree 1.
 tensor svdvals(const tensor& x, const check_options& options = {});
 
 // ------------------------------------------------------------------------------------------ equations
 
 /// Solves a X = b by LU factors with partial pivoting (LAPACK's getrf). b is a vector if it has rank 1, else a stack of
 /// matrices with one system per column. Throws for a singular matrix. Gradient: in a and b, by the same factors.
+/// Homogeneous: in a of degree -1, in b of degree 1.
 tensor solve(const tensor& a, const tensor& b, const check_options& options = {});
 
 /// Options of solve_triangular.
@@ -135,7 +140,8 @@ struct triangular_options {
   bool check = true;           ///< throws for a zero on the diagonal; if false, the solution is not finite
 };
 /// Solves a X = b for a triangular a, by BLAS's trsm. Reads one triangle of a. b is as in `solve`. Throws for a zero on
-/// the diagonal. Gradient: in b and in the triangle of a that is read.
+/// the diagonal. Gradient: in b and in the triangle of a that is read. Homogeneous: in a of degree -1, in b of degree
+/// 1.
 tensor solve_triangular(const tensor& a, const tensor& b, const triangular_options& options = {});
 
 /// Options of cho_solve.
@@ -143,7 +149,7 @@ struct cho_options {
   bool upper = false;  ///< the factor is the upper one
   bool check = true;   ///< throws for a zero on the diagonal
 };
-/// Solves a X = b with the Cholesky factor of a. b is as in `solve`. Gradient: in both.
+/// Solves a X = b with the Cholesky factor of a. b is as in `solve`. Gradient: in both. Homogeneous: in b of degree 1.
 tensor cho_solve(const tensor& factor, const tensor& b, const cho_options& options = {});
 
 /// Options of lu_solve.
@@ -151,7 +157,7 @@ struct lu_solve_options {
   bool transpose = false;  ///< solves a^T X = b, without conjugation
 };
 /// Solves a X = b with the factors that `lu_factor` returned for a. The result is not finite if a is singular. Throws
-/// for pivots that are no rows. Gradient: in factors.lu and b.
+/// for pivots that are no rows. Gradient: in factors.lu and b. Homogeneous: in b of degree 1.
 tensor lu_solve(const lu_factors& factors, const tensor& b, const lu_solve_options& options = {});
 
 /// Numbers of diagonals below and above the main one of a banded matrix.
@@ -161,7 +167,7 @@ struct bandwidths {
 };
 /// Solves a X = b for banded square matrices a, as SciPy's solve_banded (LAPACK's gbtrf). `bands` has a row for each
 /// diagonal, from the highest to the lowest: bands[upper + i - j, j] is a[i, j]. Elements of bands outside of a are not
-/// read. b is as in `solve`. Throws for a singular matrix. Gradient: in bands and b.
+/// read. b is as in `solve`. Throws for a singular matrix. Gradient: in bands and b. Homogeneous: in b of degree 1.
 tensor solve_banded(const bandwidths& widths, const tensor& bands, const tensor& b, const check_options& options = {});
 
 /// Options of functions that count small singular values as zero.
@@ -181,11 +187,12 @@ struct lstsq_parts {
 /// and Pereyra 1973); of singular values in a.
 lstsq_parts lstsq(const tensor& a, const tensor& b, const rank_options& options = {});
 
-/// The Moore-Penrose inverse of each matrix, by singular values. Gradient: while the rank stays the same.
+/// The Moore-Penrose inverse of each matrix, by singular values. Gradient: while the rank stays the same. Homogeneous
+/// of degree -1.
 tensor pinv(const tensor& x, const rank_options& options = {});
 
 /// The inverse of each matrix, by its LU factors. `solve` is faster and more accurate than a product with an inverse.
-/// Throws for a singular matrix. Gradient: by the same factors.
+/// Throws for a singular matrix. Gradient: by the same factors. Homogeneous of degree -1.
 tensor inv(const tensor& x, const check_options& options = {});
 
 // ------------------------------------------------------------------------------------------ numbers
@@ -200,10 +207,12 @@ struct slogdet_parts {
   tensor logabsdet;  ///< the logarithm of the determinant's absolute value; -infinity for a singular matrix
 };
 /// The determinant of each square matrix as a sign and a logarithm, which neither overflow nor underflow. Gradient:
-/// that of the logarithm is x^-H, NaN for a singular matrix; that of a real sign is zero.
+/// that of the logarithm is x^-H, NaN for a singular matrix; that of a real sign is zero. Homogeneous: sign of degree
+/// 0.
 slogdet_parts slogdet(const tensor& x);
 
-/// The rank of each matrix: the number of singular values above the tolerance, int64. No gradient.
+/// The rank of each matrix: the number of singular values above the tolerance, int64. No gradient. Homogeneous of
+/// degree 0.
 tensor matrix_rank(const tensor& x, const rank_options& options = {});
 
 /// Options of vector_norm.
@@ -214,16 +223,16 @@ struct vector_norm_options {
 };
 /// The norm of all elements, or of the vectors along axes: (sum of abs(x)^p)^(1/p). For infinity it is the largest
 /// absolute element, for -infinity the smallest. Powers stay in range for elements of any size. Gradient: for the order
-/// 2 it is 0 at 0.
+/// 2 it is 0 at 0. Homogeneous of degree 1, but for the order 0.
 tensor vector_norm(const tensor& x, const vector_norm_options& options = {});
 
 /// The norm of each matrix. "fro" is sqrt(sum(x^2)), "nuc" the sum of the singular values, 2 and -2 the largest and the
 /// smallest of them. 1 and -1 are the largest and the smallest sum(abs(x)) of a column, infinity and -infinity those of
-/// a row.
+/// a row. Homogeneous of degree 1.
 tensor matrix_norm(const tensor& x, norm_order order = "fro", bool keep_dims = false);
 
 /// The condition number of each matrix: its norm times that of its inverse. The orders 2 and -2 take matrices of any
-/// shape. Infinity for a singular matrix. Throws for matrices without elements.
+/// shape. Infinity for a singular matrix. Throws for matrices without elements. Homogeneous of degree 0.
 tensor cond(const tensor& x, norm_order order = 2);
 
 // ------------------------------------------------------------------------------------------ functions of matrices
@@ -249,7 +258,8 @@ struct polar_parts {
   tensor u;  ///< orthonormal columns, or rows of a wide matrix
   tensor p;  ///< Hermitian and without negative eigenvalues
 };
-/// The polar decomposition u p of each matrix, by singular values. Gradient: as of `svd`.
+/// The polar decomposition u p of each matrix, by singular values. Gradient: as of `svd`. Homogeneous: u of degree 0, p
+/// of degree 1.
 polar_parts polar(const tensor& x);
 
 /// The q of LAPACK's geqrf: the first n columns of the product of reflectors I - tau[i] v v^H. v is column i of
@@ -267,7 +277,7 @@ using kerngrad::matmul;
 tensor matrix_transpose(const tensor& x);
 /// The elements of a diagonal of each matrix, `offset` diagonals above the main one.
 tensor diagonal(const tensor& x, std::int64_t offset = 0);
-/// The sum of the elements of a diagonal of each matrix.
+/// The sum of the elements of a diagonal of each matrix. Homogeneous of degree 1.
 tensor trace(const tensor& x, std::int64_t offset = 0);
 /// The products of all pairs of elements of two vectors: [n, m].
 tensor outer(const tensor& a, const tensor& b);

@@ -131,11 +131,16 @@ lu_factors factors_of(const function& self, const tensor& x) {
 lu_factors lu_factor(const tensor& x) { return factors_of({"lu_factor"}, x); }
 
 lu_parts lu(const tensor& x) {
-  const auto [factors, pivots] = factors_of({"lu"}, x);
+  const function self{"lu"};
+  const tensor given = self.numbers("x", x);
+  self.matrices("x", given);
+  const auto [scaled, unit] = detail::in_sum_units(given);
+  const auto [factors, pivots] = factors_of(self, scaled);
   const std::int64_t m = detail::rows_of(factors.dims()), n = detail::columns_of(factors.dims()), k = std::min(m, n);
   const tensor order = permutation(pivots, m, true);
   return {gather(eye(m, m, 0, factors.type()), order, 0),
-          tril(block(factors, 0, m, 0, k), -1) + eye(m, k, 0, factors.type()), triu(block(factors, 0, k, 0, n))};
+          tril(block(factors, 0, m, 0, k), -1) + eye(m, k, 0, factors.type()),
+          detail::times_unit(triu(block(factors, 0, k, 0, n)), unit)};
 }
 
 tensor lu_solve(const lu_factors& factors, const tensor& b, const lu_solve_options& options) {
@@ -150,7 +155,7 @@ tensor lu_solve(const lu_factors& factors, const tensor& b, const lu_solve_optio
   for (const std::int32_t at : pivots.data<std::int32_t>())
     if (at < 0 || at >= n) self.refuse("pivot " + std::to_string(at), "rows from 0 to " + std::to_string(n - 1));
   self.right_side(lu, n, right);
-  const tensor columns = detail::as_columns(right);
+  const auto [columns, unit] = detail::in_sum_units(detail::as_columns(right));
   const shape batch = *broadcast(detail::batch_of(lu.dims()), detail::batch_of(columns.dims()));
   const tensor order = broadcast_to(permutation(pivots, n, options.transpose), detail::with_axes(batch, {n}));
   const auto ordered = [&](const tensor& x) {
@@ -158,10 +163,11 @@ tensor lu_solve(const lu_factors& factors, const tensor& b, const lu_solve_optio
   };
   if (options.transpose) {
     const tensor y = detail::triangular_solution(lu, columns, false, true);
-    return detail::like_right_side(ordered(detail::triangular_solution(lu, y, true, true, true)), right);
+    const tensor x = ordered(detail::triangular_solution(lu, y, true, true, true));
+    return detail::like_right_side(detail::times_unit(x, unit), right);
   }
   const tensor y = detail::triangular_solution(lu, ordered(columns), true, false, true);
-  return detail::like_right_side(detail::triangular_solution(lu, y, false, false), right);
+  return detail::like_right_side(detail::times_unit(detail::triangular_solution(lu, y, false, false), unit), right);
 }
 
 }  // namespace kerngrad::linalg

@@ -128,10 +128,11 @@ tensor matrix_norm(const tensor& x, norm_order order, bool keep_dims) {
 
 tensor cond(const tensor& x, norm_order order) {
   constexpr function self{"cond"};
-  const tensor a = self.numbers("x", x);
-  self.matrices("x", a);
-  if (a.dims()[a.rank() - 1] == 0 || a.dims()[a.rank() - 2] == 0)
-    self.refuse(detail::shaped("x", a), "matrices with elements");
+  const tensor given = self.numbers("x", x);
+  self.matrices("x", given);
+  if (given.dims()[given.rank() - 1] == 0 || given.dims()[given.rank() - 2] == 0)
+    self.refuse(detail::shaped("x", given), "matrices with elements");
+  const tensor a = detail::in_matrix_units(given).x;  // the unit cancels
   if (order.name().empty() && std::fabs(order.number()) == 2) {
     const tensor s = svdvals(a), largest = max(s, -1), least = min(s, -1);
     return order.number() > 0 ? largest / least : least / largest;

@@ -110,6 +110,29 @@ inline tensor squared_modulus(const tensor& x) {
 // b as a column where it is a vector, and back.
 inline tensor as_columns(const tensor& b) { return b.rank() == 1 ? expand_dims(b, 1) : b; }
 tensor like_right_side(const tensor& x, const tensor& b);
+// A stack of matrices in units: they are x * unit. A unit is a power of two for each matrix, and a constant. An
+// undefined unit is 1 for all matrices. Matrices whose elements are of usual sizes have the unit 1.
+struct in_units {
+  tensor x, unit;
+};
+// Units in which factors, norms and their inverses are in range.
+in_units in_matrix_units(const tensor& x);
+// Units in which sums are in range. No element rounds: a matrix that has very small elements too keeps the unit 1. One
+// pass tells that a stack has no large elements, as most stacks.
+in_units in_sum_units(const tensor& x);
+// y * unit, and y / unit.
+tensor times_unit(const tensor& y, const tensor& unit);
+tensor over_unit(const tensor& y, const tensor& unit);
+// values * unit for a vector of each matrix.
+tensor values_times_unit(const tensor& values, const tensor& unit);
+// The solution of a linear system by solve(b). Large right sides are taken in units, because sums on the way to a
+// solution in range may leave the range.
+template <class F>
+tensor solved_in_units(const tensor& b, F solve) {
+  const auto [right, unit] = in_sum_units(b);
+  return times_unit(solve(right), unit);
+}
+
 // The identity matrices for a stack.
 tensor identities(const tensor& like);
 

@@ -107,6 +107,90 @@ shape common_batch(const inference& call, const shape& a, const shape& b) {
 
 tensor like_right_side(const tensor& x, const tensor& b) { return b.rank() == 1 ? squeeze(x, {-1}) : x; }
 
+namespace {
+
+// Calls f with a zero of the type of x's parts.
+template <class F>
+auto with_part_type(const tensor& x, F f) {
+  return part_type(x.type()) == dtype::float64 ? f(double{}) : f(float{});
+}
+
+// Exponent of the least unit, which is normal and has an inverse in range.
+template <class T> constexpr int least_unit = std::numeric_limits<T>::min_exponent - 1;
+// Numbers from 2^-near to 2^(near + 1) stay as they are. LAPACK's results are then those at another power of two.
+// Farther from 1 LAPACK scales by numbers that are no powers of two, and chooses another order of eigenvalues.
+constexpr int near = 20;
+// Largest exponent whose sums, and the growth of pivots, stay in range.
+template <class T> constexpr int most_of_sums = std::numeric_limits<T>::max_exponent - 24;
+
+// The unit nearest to 1 in which a number has an exponent in these bounds; 1 for 0, infinity and NaN.
+template <class T>
+T unit_of(T number, int least, int most) {
+  if (!(number > 0) || number > std::numeric_limits<T>::max()) return 1;
+  const int exponent = std::ilogb(number);
+  return std::ldexp(T(1), std::max(exponent - std::clamp(exponent, least, most), least_unit<T>));
+}
+
+// Units by unit(largest element) of each matrix; undefined if all are 1.
+template <class F>
+tensor units_of(const tensor& x, F unit) {
+  const tensor given = stop_gradient(x);
+  const tensor sizes = complex_only.has(x.type()) ? maximum(abs(real(given)), abs(imag(given))) : abs(given);
+  const tensor most = max(sizes, {-2, -1}, true);
+  bool all_one = true;
+  const tensor found = with_part_type(x, [&](auto zero) {
+    using T = decltype(zero);
+    const std::span<const T> from = most.data<T>();
+    return tensor::build<T>(most.dims(), [&](std::span<T> to) {
+      for (std::size_t i = 0; i < to.size(); ++i) to[i] = unit(from[i]), all_one = all_one && to[i] == 1;
+    });
+  });
+  return all_one ? tensor() : found;
+}
+
+template <class T>
+bool has_large(std::span<const T> all) {
+  const part_of<T> most = std::ldexp(part_of<T>(1), most_of_sums<part_of<T>>);
+  bool large = false;  // without an early end, so that the compiler can use vectors
+  for (const T& v : all) {
+    if constexpr (is_complex<T>) large |= std::max(std::abs(v.real()), std::abs(v.imag())) > most;
+    else large |= std::abs(v) > most;
+  }
+  return large;
+}
+
+}  // namespace
+
+in_units in_matrix_units(const tensor& x) {
+  if (x.size() == 0) return {x, {}};
+  const tensor unit = units_of(x, [](auto number) { return unit_of(number, -near, near); });
+  return {over_unit(x, unit), unit};
+}
+
+in_units in_sum_units(const tensor& x) {
+  const bool large = with_part_type(x, [&](auto zero) {
+    using T = decltype(zero);
+    return complex_only.has(x.type()) ? has_large(x.data<std::complex<T>>()) : has_large(x.data<T>());
+  });
+  if (!large) return {x, {}};
+  const tensor unit = units_of(x, [](auto number) {
+    using T = decltype(number);
+    return unit_of(number, std::numeric_limits<T>::min_exponent * 2, most_of_sums<T>);
+  });
+  if (!unit.defined()) return {x, {}};
+  // Matrices with elements that would round, because these are so small, stay as they are.
+  const tensor given = stop_gradient(x), exact = all(over_unit(given, unit) * unit == given, {-2, -1}, true);
+  const tensor exact_unit = where(exact, unit, ones_like(unit));
+  return {over_unit(x, exact_unit), exact_unit};
+}
+
+tensor times_unit(const tensor& y, const tensor& unit) { return unit.defined() ? y * unit : y; }
+tensor values_times_unit(const tensor& values, const tensor& unit) {
+  return unit.defined() ? values * squeeze(unit, {-1}) : values;
+}
+// The inverse of a power of two is exact.
+tensor over_unit(const tensor& y, const tensor& unit) { return unit.defined() ? y * (1 / unit) : y; }
+
 tensor identities(const tensor& like) {
   const std::int64_t n = columns_of(like.dims());
   return broadcast_to(eye(n, n, 0, like.type()), like.dims());

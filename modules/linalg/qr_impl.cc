@@ -99,10 +99,11 @@ struct Qr {
 
 qr_parts qr(const tensor& x, qr_mode mode) {
   constexpr function self{"qr"};
-  const tensor a = self.numbers("x", x);
-  self.matrices("x", a);
+  const tensor given = self.numbers("x", x);
+  self.matrices("x", given);
+  const auto [a, unit] = detail::in_sum_units(given);  // LAPACK scales columns, but no sums of their products
   const auto [q, r] = call<Qr>(a, attr<"complete">(mode == qr_mode::complete));
-  return {mode == qr_mode::r ? tensor() : q, r};
+  return {mode == qr_mode::r ? tensor() : q, detail::times_unit(r, unit)};
 }
 
 }  // namespace kerngrad::linalg

@@ -224,23 +224,28 @@ tensor solve(const tensor& a, const tensor& b, const check_options& options) {
   self.numbers(matrices, "a", right, "b");
   self.square("a", matrices);
   self.right_side(matrices, detail::rows_of(matrices.dims()), right);
-  const column_factors by = detail::factored(matrices);
+  const auto [scaled, unit] = detail::in_sum_units(matrices);
+  const column_factors by = detail::factored(scaled);
   if (options.check) expect_regular(self, by.info);
-  return detail::like_right_side(detail::factored_solution(matrices, by, detail::as_columns(right)), right);
+  const tensor x = detail::solved_in_units(detail::as_columns(right), [&](const tensor& columns) {
+    return detail::over_unit(detail::factored_solution(scaled, by, columns), unit);
+  });
+  return detail::like_right_side(x, right);
 }
 
 tensor inv(const tensor& x, const check_options& options) {
   constexpr function self{"inv"};
-  const tensor a = self.numbers("x", x);
-  self.square("x", a);
+  const tensor given = self.numbers("x", x);
+  self.square("x", given);
+  const auto [a, unit] = detail::in_sum_units(given);
   if (detail::is_small(a)) {
     const auto [inverse, info] = call<SmallInverse>(a);
     if (options.check) expect_regular(self, info);
-    return inverse;
+    return detail::over_unit(inverse, unit);
   }
   const column_factors by = detail::factored(a);
   if (options.check) expect_regular(self, by.info);
-  return detail::factored_solution(a, by, detail::identities(a));
+  return detail::over_unit(detail::factored_solution(a, by, detail::identities(a)), unit);
 }
 
 }  // namespace kerngrad::linalg

@@ -300,16 +300,18 @@ tensor detail::pseudo_solution(const tensor& a, const pseudo_factors& by, const 
 
 svd_parts svd(const tensor& x, const svd_options& options) {
   constexpr function self{"svd"};
-  const auto [u, s, vh, info] = call<Svd>(operand_of(self, x), attr<"fullMatrices">(options.full_matrices));
+  const auto [a, unit] = detail::in_matrix_units(operand_of(self, x));
+  const auto [u, s, vh, info] = call<Svd>(a, attr<"fullMatrices">(options.full_matrices));
   if (options.check) expect_converged(self, info);
-  return {u, s, vh};
+  return {u, detail::values_times_unit(s, unit), vh};
 }
 
 tensor svdvals(const tensor& x, const check_options& options) {
   constexpr function self{"svdvals"};
-  const auto [s, info] = call<Svdvals>(operand_of(self, x));
+  const auto [a, unit] = detail::in_matrix_units(operand_of(self, x));
+  const auto [s, info] = call<Svdvals>(a);
   if (options.check) expect_converged(self, info);
-  return s;
+  return detail::values_times_unit(s, unit);
 }
 
 lstsq_parts lstsq(const tensor& a, const tensor& b, const rank_options& options) {
@@ -327,14 +329,14 @@ lstsq_parts lstsq(const tensor& a, const tensor& b, const rank_options& options)
 
 tensor pinv(const tensor& x, const rank_options& options) {
   constexpr function self{"pinv"};
-  const tensor a = operand_of(self, x);
+  const auto [a, unit] = detail::in_matrix_units(operand_of(self, x));
   const pseudo_factors by = detail::pseudo_factored(self, a, options.rtol, options.check);
-  return detail::pseudo_solution(a, by, eye(detail::rows_of(a.dims()), {}, 0, a.type()));
+  return detail::over_unit(detail::pseudo_solution(a, by, eye(detail::rows_of(a.dims()), {}, 0, a.type())), unit);
 }
 
 tensor matrix_rank(const tensor& x, const rank_options& options) {
   constexpr function self{"matrix_rank"};
-  const tensor a = operand_of(self, x), s = svdvals(stop_gradient(a), {options.check});
+  const tensor a = detail::in_sum_units(operand_of(self, x)).x, s = svdvals(stop_gradient(a), {options.check});
   return sum(cast(are_large(self, s, a.dims(), options.rtol), dtype::int64), -1);
 }
 

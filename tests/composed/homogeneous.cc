@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Homogeneous functions: f(2^k x) = 2^(degree * k) f(x). Each is called with its operands at every power of two that
-// keeps operands and results in the range of the dtype, and its gradient likewise, whose degree is one less. The oracle
-// is the function at k = 0, which its own tests hold to a definition. Docstrings declare the degrees, and every
-// function that declares one is tested.
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
+// The homogeneous functions of kerngrad itself, at numbers of any size, and the functions that do not depend on a
+// shift.
 #include <limits>
-#include <map>
-#include <regex>
-#include <set>
 
-#include "tests/support/full.h"
+#include "tests/support/homogeneous.h"
 
 #include "tests/composed/support.h"
 
@@ -20,62 +12,13 @@ namespace {
 using kg::dtype;
 using kg::tensor;
 using kgtest::doubles;
-
-struct homogeneous {
-  const char* name;  // of the function, or of a part of its result
-  const char* form;  // that of its arguments
-  kg::shape dims;
-  std::function<tensor(const tensor&)> f;
-  bool bitwise = false;  // no operation rounds otherwise at another power
-};
-
-// Adds the degrees that docstrings of an interface declare: "Homogeneous of degree 1." of a function, and
-// "Homogeneous: q of degree 0, r of degree 1." of parts, whose names are qr.q and qr.r.
-void read_degrees(const std::filesystem::path& interface, std::map<std::string, int>& degrees) {
-  const std::regex degree(R"((\w+) of degree (-?\d+))"), call(R"((\w+)\()");
-  std::ifstream file(interface);
-  std::string line, docstring;
-  while (std::getline(file, line)) {
-    if (line.starts_with("///")) {
-      docstring += line.substr(3);
-      continue;
-    }
-    std::smatch function;
-    if (docstring.find("Homogeneous") != docstring.npos && std::regex_search(line, function, call))
-      for (std::sregex_iterator at(docstring.begin(), docstring.end(), degree), end; at != end; ++at) {
-        const std::string part = at->str(1);
-        degrees[part == "Homogeneous" ? function.str(1) : function.str(1) + "." + part] = std::stoi(at->str(2));
-      }
-    docstring.clear();
-  }
-}
-
-// MODULES is the folder of the interfaces.
-const std::map<std::string, int>& declared_degrees() {
-  static const std::map<std::string, int> degrees = [] {
-    std::map<std::string, int> found;
-    for (const auto& item : std::filesystem::recursive_directory_iterator(MODULES))
-      if (item.path().extension() == ".cc") read_degrees(item.path(), found);
-    return found;
-  }();
-  return degrees;
-}
+using kgtest::homogeneous;
+using kgtest::largest_of;
+using kgtest::numbers;
+using kgtest::values_of;
+using kgtest::weighted_gradient;
 
 constexpr double inf = std::numeric_limits<double>::infinity();
-
-// The numbers have four bits, so that they are exact in every dtype, subnormal ones apart.
-tensor numbers(const kg::shape& dims) {
-  doubles all;
-  for (std::int64_t i = 0; i < dims.size(); ++i) all.push_back(static_cast<double>((i * i * 5 + i * 3) % 16) - 7);
-  return tensor(all, dims);
-}
-
-// Weights of results: small integers of both signs, which are no multiple of the numbers.
-tensor weights(const kg::shape& dims) {
-  doubles all;
-  for (std::int64_t i = 0; i < dims.size(); ++i) all.push_back(static_cast<double>((i * 7 + 3) % 11) - 5);
-  return tensor(all, dims);
-}
 
 tensor plain_batch_norm(const tensor& x) {
   return kg::batch_norm_training(x, {.scale = tensor({2.f, -1.f}), .epsilon = 0}).result;
@@ -86,6 +29,18 @@ tensor with_nan(const tensor& x) {
   const tensor at = kg::reshape(kg::arange(0, static_cast<double>(x.size())), x.dims());
   return kg::where(kg::mod(at, 4) == 2, kg::full_like(x, std::nan("")), x);
 }
+
+// Positions of samples along the last axis, with steps of 1 and 2.
+tensor positions(const tensor& y) {
+  const tensor at = kg::arange(0, static_cast<double>(y.dims()[y.rank() - 1]));
+  return kg::cast(at + kg::floor(at / 2), y.type());
+}
+// Positions of the interpolation between, on and beyond the points at positions(y).
+tensor between(const tensor& y) { return kg::cast(tensor({-1., 0., 0.25, 4.5, 5.125, 11.75, 21., 22.}), y.type()); }
+tensor close_interp(const tensor& y) { return kg::interp(between(y) * 0x1p-6, positions(y) * 0x1p-6, y); }
+tensor cumulative(const tensor& y, double step) { return kg::cumulative_trapezoid(y, step, 0); }
+tensor cumulative(const tensor& y, const tensor& at) { return kg::cumulative_trapezoid(y, at); }
+constexpr kg::quantile_method midpoint = kg::quantile_method::midpoint;
 
 tensor response_norm(const tensor& x) { return kg::local_response_normalization(x, {.depth_radius = 1, .bias = 0}); }
 
@@ -98,8 +53,8 @@ const homogeneous functions[] = {
     {"standard_deviation", "", {3, 5}, [](const tensor& x) { return kg::standard_deviation(x, 1); }},
     {"standard_deviation", "of a sample", {15}, [](const tensor& x) { return kg::standard_deviation(x, 0, false, 1); }},
     {"norm", "", {3, 5}, [](const tensor& x) { return kg::norm(x, 2, 1); }},
-    {"norm", "of order 1", {3, 5}, [](const tensor& x) { return kg::norm(x, 1, 0); }, true},
-    {"norm", "of order infinity", {3, 5}, [](const tensor& x) { return kg::norm(x, inf, {0, 1}); }, true},
+    {"norm", "of order 1", {3, 5}, [](const tensor& x) { return kg::norm(x, 1, 0); }, numbers, true},
+    {"norm", "of order infinity", {3, 5}, [](const tensor& x) { return kg::norm(x, inf, {0, 1}); }, numbers, true},
     {"norm", "of Frobenius", {3, 5}, [](const tensor& x) { return kg::norm(x, "fro", {0, 1}); }},
     {"euclidean_norm", "", {3, 5}, [](const tensor& x) { return kg::euclidean_norm(x); }},
     {"layer_norm", "", {3, 5}, [](const tensor& x) { return kg::layer_norm(x, {.epsilon = 0}); }},
@@ -114,10 +69,11 @@ const homogeneous functions[] = {
     {"gram_schmidt", "", {3, 5}, [](const tensor& x) { return kg::gram_schmidt(x); }},
     {"qr.q", "", {2, 4, 3}, [](const tensor& x) { return kg::qr(x).q; }},
     {"qr.r", "", {2, 4, 3}, [](const tensor& x) { return kg::qr(x).r; }},
+    {"qr.r", "of large diagonals", {4, 3}, [](const tensor& x) { return kg::qr(x).r; }, kgtest::dominant},
     {"absolute_difference", "", {3, 5}, [](const tensor& x) { return kg::absolute_difference(x, kg::zeros_like(x)); }},
     {"nanmean", "", {3, 5}, [](const tensor& x) { return kg::nanmean(with_nan(x), 1); }},
-    {"nanmax", "", {3, 5}, [](const tensor& x) { return kg::nanmax(with_nan(x), 1); }, true},
-    {"nanmin", "", {3, 5}, [](const tensor& x) { return kg::nanmin(with_nan(x), 0); }, true},
+    {"nanmax", "", {3, 5}, [](const tensor& x) { return kg::nanmax(with_nan(x), 1); }, numbers, true},
+    {"nanmin", "", {3, 5}, [](const tensor& x) { return kg::nanmin(with_nan(x), 0); }, numbers, true},
     {"nanvar", "", {3, 5}, [](const tensor& x) { return kg::nanvar(with_nan(x), 1); }},
     {"nanvar", "of a sample", {3, 5}, [](const tensor& x) { return kg::nanvar(with_nan(x), 0, false, 1); }},
     {"nanstd", "", {3, 5}, [](const tensor& x) { return kg::nanstd(with_nan(x), 1); }},
@@ -127,92 +83,40 @@ const homogeneous functions[] = {
     {"cov", "with weights", {3, 5}, [](const tensor& x) { return kg::cov(x, {.aweights = tensor({1, 2, 1, 3, 1})}); }},
     {"corrcoef", "", {3, 5}, [](const tensor& x) { return kg::corrcoef(x); }},
     {"median", "", {3, 5}, [](const tensor& x) { return kg::median(x, 1); }},
+    {"quantile", "", {3, 5}, [](const tensor& x) { return kg::quantile(x, 0.3, 1); }},
+    {"quantile", "of several shares", {3, 5}, [](const tensor& x) { return kg::quantile(x, {0.1, 0.5, 0.97}); }},
+    {"quantile", "by the midpoint", {15}, [](const tensor& x) { return kg::quantile(x, 0.4, 0, false, midpoint); }},
+    {"percentile", "", {3, 5}, [](const tensor& x) { return kg::percentile(x, 85, 0); }},
+    {"nanquantile", "", {3, 5}, [](const tensor& x) { return kg::nanquantile(with_nan(x), 0.3, 1); }},
+    {"nanpercentile", "", {3, 5}, [](const tensor& x) { return kg::nanpercentile(with_nan(x), 85, 0); }},
+    {"nanmedian", "", {3, 5}, [](const tensor& x) { return kg::nanmedian(with_nan(x), 1); }},
+    {"trapezoid", "", {3, 5}, [](const tensor& y) { return kg::trapezoid(y); }},
+    {"trapezoid", "with small steps", {3, 5}, [](const tensor& y) { return kg::trapezoid(y, 0.01, 0); }},
+    {"trapezoid", "with large steps", {3, 5}, [](const tensor& y) { return kg::trapezoid(y, 100); }},
+    {"trapezoid", "at positions", {15}, [](const tensor& y) { return kg::trapezoid(y, positions(y)); }},
+    {"trapezoid", "at positions of rows", {3, 5}, [](const tensor& y) { return kg::trapezoid(y, positions(y)); }},
+    {"cumulative_trapezoid", "", {3, 5}, [](const tensor& y) { return kg::cumulative_trapezoid(y); }},
+    {"cumulative_trapezoid", "with small steps", {15}, [](const tensor& y) { return cumulative(y, 0.01); }},
+    {"cumulative_trapezoid", "at positions", {3, 5}, [](const tensor& y) { return cumulative(y, positions(y)); }},
+    {"gradient", "", {3, 5}, [](const tensor& y) { return kg::gradient(y); }},
+    {"gradient", "with large steps", {3, 5}, [](const tensor& y) { return kg::gradient(y, 12.5); }},
+    {"gradient", "of second order", {3, 5}, [](const tensor& y) { return kg::gradient(y, 4, -1, 2); }},
+    {"gradient", "at positions", {3, 5}, [](const tensor& y) { return kg::gradient(y, positions(y) * 4, -1, 2); }},
+    {"interp", "", {15}, [](const tensor& y) { return kg::interp(between(y), positions(y), y); }},
+    {"interp", "of close points", {15}, [](const tensor& y) { return close_interp(y); }},
     {"mean_squared_error", "", {3, 5}, [](const tensor& x) { return kg::mean_squared_error(x, kg::zeros_like(x)); }},
 };
 
-// Exponents of the least normal and the largest number, and the digits.
-struct range {
-  int least, most;
-  double epsilon;
-};
-range range_of(dtype type) {
-  switch (type) {
-    case dtype::float16: return {-14, 15, 0x1p-10};
-    case dtype::bfloat16: return {-126, 127, 0x1p-7};
-    case dtype::float32: return {-126, 127, 0x1p-23};
-    default: return {-1022, 1023, 0x1p-52};
-  }
+// MODULES is the folder of the interfaces. tests/linalg/homogeneous.cc has the functions of kerngrad.linalg.
+const kgtest::degrees_by_name& degrees() {
+  static const kgtest::degrees_by_name found = kgtest::declared_degrees(MODULES, "linalg");
+  return found;
 }
 
-doubles values_of(const tensor& x) { return kg::cast(x, dtype::float64).to_doubles(); }
-
-tensor gradient_of(const homogeneous& of, const tensor& x) {
-  return kg::grad([&](const tensor& v) {
-    const tensor y = of.f(v);
-    return kg::sum(y * kg::cast(weights(y.dims()), y.type()));
-  })(x);
-}
-
-// True if values at power 0 are in range at another one, zeros aside.
-bool fits(const doubles& values, int power, const range& within) {
-  return std::ranges::all_of(values, [&](double v) {
-    if (v == 0) return true;
-    const int exponent = std::ilogb(v) + power;
-    return exponent >= within.least && exponent < within.most;
-  });
-}
-
-double largest(const doubles& values) {
-  double most = 0;
-  for (const double v : values) most = std::max(most, std::fabs(v));
-  return most;
-}
-
-// Errors are relative to the largest result: some cancel.
-void expect_scaled(const doubles& got, const doubles& base, int power, double within) {
-  ASSERT_EQ(got.size(), base.size());
-  const double error = std::ldexp(largest(base), power) * within;
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    const double want = std::ldexp(base[i], power);
-    if (got[i] != want) ASSERT_LE(std::fabs(got[i] - want), error) << "element " << i << ": " << got[i] << ", " << want;
-  }
-}
-
-void check(const homogeneous& of, dtype type, int step) {
-  const range within = range_of(type);
-  const int degree = declared_degrees().at(of.name);
-  const tensor at_1 = kg::cast(numbers(of.dims), type);
-  const doubles operands = values_of(at_1), values = values_of(of.f(at_1)), slopes = values_of(gradient_of(of, at_1));
-  int checked = 0;
-  // The numbers are below 2^4.
-  for (int k = within.least; k <= within.most - 3; k += step) {
-    SCOPED_TRACE(of.name + (" " + std::string(of.form)) + " of " + std::string(name_of(type)) + " at 2^" +
-                 std::to_string(k));
-    const tensor x = kg::cast(numbers(of.dims) * std::ldexp(1.0, k), type);
-    // Values that round to 0 at power 0 are results of cancellation.
-    if (fits({largest(values)}, degree * k, within)) {
-      ASSERT_NO_FATAL_FAILURE(
-          expect_scaled(values_of(of.f(x)), values, degree * k, of.bitwise ? 0 : 8 * within.epsilon));
-      ++checked;
-    }
-    // Gradients of qr multiply numbers by gradients on the way: its docstring says so.
-    if (k <= within.most - 12 && fits({largest(slopes)}, (degree - 1) * k, within))
-      ASSERT_NO_FATAL_FAILURE(
-          expect_scaled(values_of(gradient_of(of, x)), slopes, (degree - 1) * k, 16 * within.epsilon))
-          << "of the gradient";
-  }
-  EXPECT_GT(checked, 0) << of.name;
-}
-
-void check_all(dtype type, int step) {
-  for (const homogeneous& of : functions) ASSERT_NO_FATAL_FAILURE(check(of, type, kgtest::full() ? 1 : step));
-}
+void check_all(dtype type, int step) { kgtest::check_homogeneous(functions, degrees(), type, step); }
 
 TEST(homogeneous, functions_are_those_whose_docstrings_declare_a_degree) {
-  std::set<std::string> declared, tested;
-  for (const auto& [name, degree] : declared_degrees()) declared.insert(name);
-  for (const homogeneous& of : functions) tested.insert(of.name);
-  EXPECT_EQ(tested, declared);
+  kgtest::expect_all_tested(functions, degrees());
 }
 
 TEST(homogeneous, functions_scale_with_their_operands_in_float32) { check_all(dtype::float32, 3); }
@@ -241,25 +145,19 @@ const shifted invariant[] = {
 
 void check_shifts(const shifted& of, dtype type, double epsilon) {
   const tensor x = kg::cast(numbers({3, 5}), type);
-  const doubles wanted = values_of(of.f(x)), slopes = values_of(kg::grad([&](const tensor& v) {
-                                               const tensor y = of.f(v);
-                                               return kg::sum(y * kg::cast(weights(y.dims()), type));
-                                             })(x));
+  const doubles wanted = values_of(of.f(x)), slopes = values_of(weighted_gradient(of.f, x));
   // Sums with the numbers, which have four bits, are exact.
   for (double shift = 1; shift * epsilon <= 0x1p-1; shift *= 2) {
     SCOPED_TRACE(std::string(of.name) + " of " + std::string(name_of(type)) + ", moved by " + std::to_string(shift));
     const tensor moved = x + shift;
     doubles got = values_of(of.f(moved));
-    const double error = (largest(wanted) + (of.moves ? shift : 0)) * 64 * epsilon;
+    const double error = (largest_of(wanted) + (of.moves ? shift : 0)) * 64 * epsilon;
     ASSERT_EQ(got.size(), wanted.size());
     for (std::size_t i = 0; i < got.size(); ++i)
       ASSERT_NEAR(got[i], wanted[i] + (of.moves ? shift : 0), error) << "element " << i;
-    got = values_of(kg::grad([&](const tensor& v) {
-      const tensor y = of.f(v);
-      return kg::sum(y * kg::cast(weights(y.dims()), type));
-    })(moved));
+    got = values_of(weighted_gradient(of.f, moved));
     for (std::size_t i = 0; i < got.size(); ++i)
-      ASSERT_NEAR(got[i], slopes[i], largest(slopes) * 128 * epsilon) << "slope of element " << i;
+      ASSERT_NEAR(got[i], slopes[i], largest_of(slopes) * 128 * epsilon) << "slope of element " << i;
   }
 }
 

@@ -32,7 +32,7 @@ enum class quantile_method : std::uint8_t {
 
 /// The quantiles of x at each of `qs`, numbers from 0 to 1. `quantile(tensor({1., 2., 4.}), {0., 0.5})` is [1, 2]. The
 /// result has a first axis with an index for each number; the other axes are those of `quantile` for one number.
-/// Dtypes, NaN and errors are those of `quantile`. Differentiable.
+/// Dtypes, NaN and errors are those of `quantile`. Differentiable. Homogeneous of degree 1.
 tensor quantile(const tensor& x, std::span<const double> qs, const axes& over = all_axes, bool keep_dims = false,
                 quantile_method method = quantile_method::linear);
 inline tensor quantile(const tensor& x, std::initializer_list<double> qs, const axes& over = all_axes,
@@ -40,11 +40,11 @@ inline tensor quantile(const tensor& x, std::initializer_list<double> qs, const 
   return quantile(x, std::span(qs.begin(), qs.size()), over, keep_dims, method);
 }
 /// The q-quantile over axes by a method of your choice; `quantile` without a method takes `linear`. The rest is as for
-/// `quantile`.
+/// `quantile`. Homogeneous of degree 1.
 tensor quantile(const tensor& x, double q, const axes& over, bool keep_dims, quantile_method method);
 
 /// The quantile at a percentage from 0 to 100: `percentile(tensor({1., 2., 4.}), 50)` is 2. The rest is as for
-/// `quantile`. Differentiable.
+/// `quantile`. Differentiable. Homogeneous of degree 1.
 tensor percentile(const tensor& x, double percent, const axes& over = all_axes, bool keep_dims = false,
                   quantile_method method = quantile_method::linear);
 tensor percentile(const tensor& x, std::span<const double> percents, const axes& over = all_axes,
@@ -55,7 +55,7 @@ inline tensor percentile(const tensor& x, std::initializer_list<double> percents
 }
 
 /// The quantile of the elements that are not NaN: `nanquantile(tensor({nan, 1., 3.}), 0.5)` is 2. NaN if there are
-/// none. The rest is as for `quantile`. Differentiable: the gradient of NaN is 0.
+/// none. The rest is as for `quantile`. Differentiable: the gradient of NaN is 0. Homogeneous of degree 1.
 tensor nanquantile(const tensor& x, double q, const axes& over = all_axes, bool keep_dims = false,
                    quantile_method method = quantile_method::linear);
 tensor nanquantile(const tensor& x, std::span<const double> qs, const axes& over = all_axes, bool keep_dims = false,
@@ -65,10 +65,11 @@ inline tensor nanquantile(const tensor& x, std::initializer_list<double> qs, con
   return nanquantile(x, std::span(qs.begin(), qs.size()), over, keep_dims, method);
 }
 /// The quantile of the elements that are not NaN, at a percentage from 0 to 100. The rest is as for `nanquantile`.
+/// Homogeneous of degree 1.
 tensor nanpercentile(const tensor& x, double percent, const axes& over = all_axes, bool keep_dims = false,
                      quantile_method method = quantile_method::linear);
 /// The median over axes, all by default, of the elements that are not NaN: `nanmedian(tensor({nan, 1., 3.}))` is 2. The
-/// rest is as for `nanquantile`. Differentiable.
+/// rest is as for `nanquantile`. Differentiable. Homogeneous of degree 1.
 tensor nanmedian(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
 
 }  // namespace kerngrad

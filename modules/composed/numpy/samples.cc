@@ -47,23 +47,24 @@ tensor cov(const tensor& x, const cov_options& options = {});
 tensor corrcoef(const tensor& x, const cov_options& options = {});
 
 /// The integral of samples y with the distance `dx` along an axis, by the trapezoidal rule: `trapezoid(tensor({1., 2.,
-/// 4.}))` is 4.5. 0 for fewer than two samples. Dtypes are those of `mean`. Differentiable.
+/// 4.}))` is 4.5. 0 for fewer than two samples. Dtypes are those of `mean`. Differentiable. Homogeneous of degree 1.
 tensor trapezoid(const tensor& y, double dx = 1, axis_index axis = -1);
 /// The integral of samples y at positions x along an axis, by the trapezoidal rule. x is a vector for the axis, or has
-/// y's shape; else it throws. Differentiable.
+/// y's shape; else it throws. Differentiable. Homogeneous of degree 1 in y.
 tensor trapezoid(const tensor& y, const tensor& x, axis_index axis = -1);
 /// The integrals from the first sample to each later one, as scipy.integrate.cumulative_trapezoid:
 /// `cumulative_trapezoid(tensor({1., 2., 4.}))` is [1.5, 4.5]. The axis has one element less. The rest is as for
-/// `trapezoid`.
+/// `trapezoid`. Homogeneous of degree 1 in y.
 tensor cumulative_trapezoid(const tensor& y, double dx = 1, axis_index axis = -1);
 tensor cumulative_trapezoid(const tensor& y, const tensor& x, axis_index axis = -1);
 
 /// The derivative of samples along one axis, in y's shape: `gradient(tensor({1., 2., 4.}))` is [1, 1.5, 2]. It has
 /// central differences inside, and one-sided ones of order `edge_order`, 1 or 2, at the ends. Samples have the distance
 /// `spacing`. Dtypes are those of `mean`. Throws for an axis of fewer than `edge_order` + 1 samples. Differentiable.
+/// Homogeneous of degree 1.
 tensor gradient(const tensor& y, double spacing = 1, axis_index axis = -1, int edge_order = 1);
 /// The derivative of samples at `positions`, a vector of distinct numbers for the axis. It is of second order inside
-/// (Fornberg 1988). The rest is as for `gradient` with a spacing.
+/// (Fornberg 1988). The rest is as for `gradient` with a spacing. Homogeneous of degree 1 in y.
 tensor gradient(const tensor& y, const tensor& positions, axis_index axis = -1, int edge_order = 1);
 
 /// Options of interp: the values left of the first position and right of the last one. By default they are the first
@@ -74,7 +75,7 @@ struct interp_options {
 /// Piecewise linear interpolation at x between the points (xp, fp), vectors of one length of at least 1.
 /// `interp(tensor({0.5, 9.}), tensor({0., 1.}), tensor({2., 4.}))` is [3, 4]. xp must ascend, which is not checked. The
 /// result has x's shape and the promoted float dtype. NaN if x is NaN. Throws for complex numbers and without points.
-/// Differentiable in x, xp and fp.
+/// Differentiable in x, xp and fp. Homogeneous of degree 1 in fp without `left` and `right`.
 tensor interp(const tensor& x, const tensor& xp, const tensor& fp, const interp_options& options = {});
 /// Piecewise linear interpolation at one position, which gives a scalar. The rest is as for `interp` with a tensor.
 tensor interp(double x, const tensor& xp, const tensor& fp, const interp_options& options = {});

@@ -153,13 +153,16 @@ tensor corrcoef(const tensor& x, const cov_options& options) {
 
 namespace {
 
-// Each is one pass: the steps run on blocks that stay in the cache.
-constexpr auto even_areas = fuse([](auto left, auto right, auto half_step) { return (right + left) * half_step; });
-constexpr auto areas_of_steps = fuse([](auto left, auto right, auto step) { return (right + left) * step * 0.5; });
+// Each is one pass: the steps run on blocks that stay in the cache. Samples are halved first, because sums and
+// differences of large ones leave the range. Halves are exact.
+constexpr auto areas_of_steps =
+    fuse([](auto left, auto right, auto step) { return (right * 0.5 + left * 0.5) * step; });
 constexpr auto areas_of_places =
-    fuse([](auto left, auto right, auto from, auto to) { return sum((right + left) * (to - from) * 0.5); });
-constexpr auto slope_between = fuse([](auto left, auto right, auto width) { return (right - left) / width; });
-constexpr auto scaled_slope = fuse([](auto left, auto right, auto scale) { return (right - left) * scale; });
+    fuse([](auto left, auto right, auto from, auto to) { return sum((right * 0.5 + left * 0.5) * (to - from)); });
+constexpr auto slope_between =
+    fuse([](auto left, auto right, auto half_width) { return (right * 0.5 - left * 0.5) / half_width; });
+// The scale is a power of two, so that both products are exact.
+constexpr auto scaled_slope = fuse([](auto left, auto right, auto scale) { return right * scale - left * scale; });
 
 // All but the last samples, and all but the first ones.
 struct neighbors {
@@ -183,7 +186,7 @@ tensor distances_between(const composed& call, const tensor& y, const tensor& x,
 tensor areas_by(const composed& call, const tensor& y, double dx, axis_index axis) {
   const int at = sampled_axis(call, y, axis);
   const neighbors of(in_floats(y), at);
-  return even_areas(of.left, of.right, dx * 0.5);
+  return areas_of_steps(of.left, of.right, dx);
 }
 tensor areas_by(const composed& call, const tensor& y, const tensor& x, axis_index axis) {
   const int at = sampled_axis(call, y, axis);
@@ -191,6 +194,24 @@ tensor areas_by(const composed& call, const tensor& y, const tensor& x, axis_ind
   const dtype computed = float_of(promote(y.type(), x.type()));
   const neighbors of(cast(y, computed), at);
   return areas_of_steps(of.left, of.right, distances_between(call, y, x, at, computed));
+}
+
+// The integral of samples along an axis, which it drops. Sums on the way may leave the range where the integral does
+// not: then the samples are taken in units.
+template <class F>
+tensor integral_of(const tensor& y, int axis, F integral) {
+  const tensor found = integral(y);
+  if (y.size() == 0 || detail::all_finite(found)) return found;
+  const auto [scaled, unit] = detail::in_product_units(y, axis);
+  return unit.defined() ? integral(scaled) * squeeze(unit, axis) : found;
+}
+// The same for integrals up to each sample. No integral after an infinite one is finite.
+template <class F>
+tensor integrals_of(const tensor& y, int axis, F integrals) {
+  const tensor found = integrals(y);
+  if (found.size() == 0 || detail::all_finite(part(found, axis, found.dims()[axis] - 1, 1))) return found;
+  const auto [scaled, unit] = detail::in_product_units(y, axis);
+  return unit.defined() ? integrals(scaled) * unit : found;
 }
 
 }  // namespace
@@ -202,26 +223,42 @@ tensor trapezoid(const tensor& y, double dx, axis_index axis) {
   const tensor floats = in_floats(y);
   const std::int64_t count = y.dims()[at];
   if (count < 2) return narrowed(sum(part(floats, at, 0, 0), axis), y.type());
-  const tensor ends = sum(part(floats, at, 0, 1), axis) + sum(part(floats, at, count - 1, 1), axis);
-  return narrowed((sum(part(floats, at, 1, count - 2), axis) + ends * 0.5) * dx, y.type());
+  const tensor area = integral_of(floats, at, [&](const tensor& f) {
+    const tensor ends = sum(part(f, at, 0, 1), axis) * 0.5 + sum(part(f, at, count - 1, 1), axis) * 0.5;
+    return (sum(part(f, at, 1, count - 2), axis) + ends) * dx;
+  });
+  return narrowed(area, y.type());
 }
 tensor trapezoid(const tensor& y, const tensor& x, axis_index axis) {
   constexpr composed call{"trapezoid"};
   const dtype type = promote(y.type(), x.type());
-  if (y.rank() == 1 && x.defined() && x.dims() == y.dims() && y.size() > 1) {
-    const int at = sampled_axis(call, y, axis);
-    call.real("x", x);
-    const neighbors of(cast(y, float_of(type)), at), places(cast(x, float_of(type)), at);
-    return narrowed(areas_of_places(of.left, of.right, places.left, places.right), type);
+  const int at = sampled_axis(call, y, axis);
+  call.real("x", x);
+  const tensor floats = cast(y, float_of(type));
+  if (y.rank() == 1 && x.dims() == y.dims() && y.size() > 1) {
+    const neighbors places(cast(x, float_of(type)), at);
+    const tensor area = integral_of(floats, at, [&](const tensor& f) {
+      const neighbors of(f, at);
+      return areas_of_places(of.left, of.right, places.left, places.right);
+    });
+    return narrowed(area, type);
   }
-  return narrowed(sum(areas_by(call, y, x, axis), axis), type);
+  const auto area = [&](const tensor& f) { return sum(areas_by(call, f, x, axis), axis); };
+  return narrowed(integral_of(floats, at, area), type);
 }
 tensor cumulative_trapezoid(const tensor& y, double dx, axis_index axis) {
-  return narrowed(cumsum(areas_by(composed{"cumulative_trapezoid"}, y, dx, axis), axis), y.type());
+  constexpr composed call{"cumulative_trapezoid"};
+  const int at = sampled_axis(call, y, axis);
+  const auto areas = [&](const tensor& f) { return cumsum(areas_by(call, f, dx, axis), axis); };
+  return narrowed(integrals_of(in_floats(y), at, areas), y.type());
 }
 tensor cumulative_trapezoid(const tensor& y, const tensor& x, axis_index axis) {
-  const tensor sums = cumsum(areas_by(composed{"cumulative_trapezoid"}, y, x, axis), axis);
-  return narrowed(sums, promote(y.type(), x.type()));
+  constexpr composed call{"cumulative_trapezoid"};
+  const int at = sampled_axis(call, y, axis);
+  call.real("x", x);
+  const dtype type = promote(y.type(), x.type());
+  const auto areas = [&](const tensor& f) { return cumsum(areas_by(call, f, x, axis), axis); };
+  return narrowed(integrals_of(cast(y, float_of(type)), at, areas), type);
 }
 
 namespace {
@@ -229,7 +266,7 @@ namespace {
 // The slope at an end from differences of first order: that of the end and its neighbor, at distances a and b. At
 // second order, the line through both derivatives continues to the end.
 tensor end_slope(const tensor& nearest, const tensor& next, const tensor& a, const tensor& b, int order) {
-  return order == 1 ? nearest : nearest + (nearest - next) * (a / (a + b));
+  return order == 1 ? nearest : nearest + (nearest * 0.5 - next * 0.5) * (a / (a + b) * 2);
 }
 
 void check_samples(const composed& call, const tensor& y, int axis, int edge_order) {
@@ -244,24 +281,26 @@ tensor even_derivative(const composed& call, const tensor& y, double step, int a
   check_samples(call, y, axis, edge_order);
   const std::int64_t count = y.dims()[axis];
   const auto at = [&](std::int64_t i) { return part(y, axis, i, 1); };
+  const auto slope = [&](std::int64_t from, std::int64_t to) { return slope_between(at(from), at(to), step * 0.5); };
   // At second order, the line through the slopes between three samples is followed to the end.
   const auto end = [&](std::int64_t i, std::int64_t next, std::int64_t third) {
-    const tensor slope = (at(next) - at(i)) / step;
-    return edge_order == 1 ? slope : slope * 1.5 - (at(third) - at(next)) / step * 0.5;
+    const tensor nearest = slope(i, next);
+    return edge_order == 1 ? nearest : nearest + (nearest * 0.5 - slope(next, third) * 0.5);
   };
   const tensor first = end(0, 1, 2), last = neg(end(count - 1, count - 2, count - 3));
   if (count == 2) return concat({first, last}, axis);
   const tensor left = part(y, axis, 0, count - 2), right = part(y, axis, 2, count - 2);
   int exponent = 0;  // the inverse of a power of two is exact, and a product is faster than a quotient
   const bool exact = std::fabs(std::frexp(step, &exponent)) == 0.5;
-  const tensor inside = exact ? scaled_slope(left, right, 0.5 / step) : slope_between(left, right, 2 * step);
+  const tensor inside = exact ? scaled_slope(left, right, 0.5 / step) : slope_between(left, right, step);
   return concat({first, inside, last}, axis);
 }
 
 tensor derivative(const composed& call, const tensor& y, const tensor& steps, int axis, int edge_order) {
   check_samples(call, y, axis, edge_order);
   const std::int64_t count = y.dims()[axis];
-  const tensor slopes = diff(y, 1, axis) / steps;
+  const neighbors of(y, axis);
+  const tensor slopes = slope_between(of.left, of.right, steps * 0.5);
   const auto slope = [&](std::int64_t at) { return part(slopes, axis, at, 1); };
   const auto step = [&](std::int64_t at) { return part(steps, axis, at, 1); };
   const std::int64_t last = count - 2, second = std::min<std::int64_t>(1, last), before = last - second;
@@ -270,7 +309,8 @@ tensor derivative(const composed& call, const tensor& y, const tensor& steps, in
   if (count == 2) return concat({first_end, last_end}, axis);
   // Between two slopes the nearer one counts more.
   const tensor left = part(steps, axis, 0, last), right = part(steps, axis, 1, last);
-  const tensor inside = (part(slopes, axis, 0, last) * right + part(slopes, axis, 1, last) * left) / (left + right);
+  const tensor both = left + right;
+  const tensor inside = part(slopes, axis, 0, last) * (right / both) + part(slopes, axis, 1, last) * (left / both);
   return concat({first_end, inside, last_end}, axis);
 }
 
@@ -303,13 +343,14 @@ tensor interp(const tensor& x, const tensor& xp, const tensor& fp, const interp_
   if (xp.size() == 0) call.refuse(shaped("xp", xp), "one point or more");
   const dtype type = promoted({&x, &xp, &fp}), computed = float_of(type);
   const tensor at = cast(x, computed), points = cast(xp, computed), values = cast(fp, computed);
+  const auto [scaled, unit] = detail::in_product_units(values, 0);  // differences and slopes stay in range
   const auto last = static_cast<double>(xp.size() - 1);
   const tensor found = cast(upper_bound(points, at), dtype::int64) - 1;
   const tensor low = minimum(maximum(found, 0), std::max(last - 1, 0.0)), high = minimum(low + 1, last);
-  const tensor x0 = gather(points, low), y0 = gather(values, low), distance = gather(points, high) - x0;
+  const tensor x0 = gather(points, low), y0 = gather(scaled, low), distance = gather(points, high) - x0;
   const tensor apart = distance != 0;
-  const tensor slope = (gather(values, high) - y0) / where(apart, distance, ones_like(distance));
-  const tensor inside = where(apart, slope * (at - x0) + y0, y0);
+  const tensor slope = (gather(scaled, high) - y0) / where(apart, distance, ones_like(distance));
+  const tensor inside = detail::times_unit(where(apart, slope * (at - x0) + y0, y0), unit);
   const auto end = [&](const std::optional<double>& given, std::int64_t index) {
     return given ? full({}, *given, computed) : reshape(part(values, 0, index, 1), {});
   };
