@@ -35,4 +35,17 @@ int main() {
     const tensor generator{{0.0, -1.0}, {1.0, 0.0}};
     std::cout << la::expm(generator) << "\n" << la::vector_norm(tensor({3.0, 4.0})) << "\n";
   }
+  {
+    // A matrix that is never made: a chain of springs, whose stiffness is an operand.
+    const auto springs = [](const tensor& x, const tensor& stiffness) {
+      const tensor stretch = kg::diff(kg::pad(x, {{1, 1}})) * stiffness;
+      return -kg::diff(stretch);
+    };
+    const auto solve = la::cg(springs);
+    const tensor force({0.0, 1.0, 0.0}), stiffness({1.0, 1.0, 2.0, 2.0});
+    const auto middle = [&](const tensor& s) { return solve(force, s)(1); };
+    std::cout << solve(force, stiffness) << "\n" << kg::grad(middle)(stiffness) << "\n";
+    const auto [values, vectors] = la::eigsh(springs, {.k = 2, .smallest = true})(kg::zeros_like(force), stiffness);
+    std::cout << values << "\n";
+  }
 }

@@ -206,4 +206,31 @@ void products_of_many() {
 }
 const example for_products_of_many{"kg::linalg::tensordot kg::linalg::multi_dot kg::linalg::matmul", products_of_many};
 
+// Second differences along a chain with fixed ends: a matrix that is never made.
+tensor differences(const tensor& x) { return -kg::diff(kg::pad(x, {{1, 1}}), 2); }
+
+void a_chain_of_springs() {
+  const tensor force({0.0, 1.0, 0.0, 0.0});
+  const kg::linalg::preconditioner_function half = [](const tensor& x) { return x * 0.5; };
+  std::cout << kg::linalg::cg(differences)(force) << "\n"
+            << kg::linalg::cg(differences, {.preconditioner = half})(force) << "\n";
+}
+const example for_a_chain_of_springs{"kg::linalg::cg kg::linalg::preconditioner_function", a_chain_of_springs};
+
+void a_chain_in_a_wind() {
+  const auto solve = kg::linalg::gmres(
+      [](const tensor& x, const tensor& wind) { return differences(x) + wind * kg::diff(kg::pad(x, {{1, 0}})); });
+  const tensor force({0.0, 1.0, 0.0, 0.0}), wind(1.0);
+  std::cout << solve(force, wind) << "\n"
+            << kg::grad([&](const tensor& w) { return kg::sum(solve(force, w)); })(wind) << "\n";
+}
+const example for_a_chain_in_a_wind{"kg::linalg::gmres", a_chain_in_a_wind};
+
+void lowest_tones_of_a_chain() {
+  const auto [values, vectors] =
+      kg::linalg::eigsh(differences, {.k = 2, .smallest = true})(kg::zeros({5}, kg::dtype::float64));
+  std::cout << values << "\n" << kg::to_string(vectors.dims()) << "\n";
+}
+const example for_lowest_tones_of_a_chain{"kg::linalg::eigsh", lowest_tones_of_a_chain};
+
 }  // namespace

@@ -306,4 +306,113 @@ inline tensor multi_dot(std::initializer_list<tensor> factors) {
   return multi_dot(std::span(factors.begin(), factors.size()));
 }
 
+// ------------------------------------------------------------------------------------------ operators
+
+// An operator is a function x -> A x that is linear in x, float32 or float64, and keeps its shape and dtype. It may
+// take further tensors p..., its parameters: apply(x, p...). Gradients of every order flow to the parameters; tensors
+// that apply captures have none. Steps of the iterations are not recorded and take no memory afterwards. NaN or
+// infinity in b, a start or a product gives NaN.
+
+/// An approximation of a solution, such as division by the diagonal: linear, of one tensor to one of the same shape and
+/// dtype.
+using preconditioner_function = std::function<tensor(const tensor&)>;
+
+/// Options of cg.
+struct cg_options {
+  double rtol = 0;                           ///< bound of |b - A x| / |b|; 0: 1e-10 in float64, 1e-5 in float32
+  std::int64_t products = 1000;              ///< most products with A, of a solution and of each gradient
+  preconditioner_function preconditioner{};  ///< symmetric, positive definite and close to the inverse of A
+};
+/// Options of gmres.
+struct gmres_options {
+  double rtol = 0;                           ///< bound of |b - A x| / |b|; 0: 1e-10 in float64, 1e-5 in float32
+  std::int64_t products = 1000;              ///< most products with A, of a solution and of each gradient
+  std::int64_t restart = 60;                 ///< most vectors that are kept; more take fewer products
+  preconditioner_function preconditioner{};  ///< close to the inverse of A; gradients need its gradient
+};
+/// Options of eigsh.
+struct eigsh_options {
+  std::int64_t k = 1;            ///< number of eigenvalues, at most the number of elements of a vector
+  bool smallest = false;         ///< finds the smallest ones instead of the largest
+  double rtol = 0;               ///< bound of |A v - w v| / |A|; 0: 1e-10 in float64, 1e-5 in float32
+  std::int64_t products = 5000;  ///< most products with A, of the pairs and of the gradient of each vector
+  std::int64_t basis = 0;        ///< most vectors that are kept, above k; 0: the larger of 2 k + 1 and 20
+};
+
+}  // namespace kerngrad::linalg
+
+namespace kerngrad::linalg::detail {
+
+using list_function = std::function<tensor(std::span<const tensor>)>;
+
+template <class>
+using each_a_tensor = const tensor&;
+template <class A, class... P>
+concept linear_operator = std::is_invocable_r_v<tensor, const A&, const tensor&, each_a_tensor<P>...> &&
+                          (std::is_convertible_v<const P&, tensor> && ...);
+
+template <std::size_t Count, class A>
+list_function on_list(const A& apply) {
+  return [apply](std::span<const tensor> xs) -> tensor {
+    return
+        [&]<std::size_t... I>(std::index_sequence<I...>) { return apply(xs[I]...); }(std::make_index_sequence<Count>{});
+  };
+}
+
+// Operands are b or a start, then the parameters.
+tensor solved_by_cg(const list_function& apply, std::span<const tensor> operands, const cg_options& options);
+tensor solved_by_gmres(const list_function& apply, std::span<const tensor> operands, const gmres_options& options);
+eigh_parts eigenpairs(const list_function& apply, std::span<const tensor> operands, const eigsh_options& options);
+
+}  // namespace kerngrad::linalg::detail
+
+export namespace kerngrad::linalg {
+
+/// A function of b and p... that gives the x with apply(x, p...) = b. A is symmetric and positive definite for all
+/// parameters. b has any shape. Uses conjugate gradients (Hestenes and Stiefel 1952).
+///   const auto solve = la::cg([](const tensor& x, const tensor& a) { return kg::matmul(a, x); });
+///   solve(b, a);
+/// Throws if x^T A x is not positive for a vector that is met, and if the residual is too large after the most
+/// products. Gradient: in b and p, by one more solution with the same preconditioner.
+template <class A>
+auto cg(A apply, cg_options options = {}) {
+  return [apply = std::move(apply), options = std::move(options)]<class... P>(const tensor& b, const P&... p) -> tensor
+           requires detail::linear_operator<A, P...>
+  {
+    constexpr std::size_t count = sizeof...(P) + 1;
+    return detail::solved_by_cg(detail::on_list<count>(apply), std::array<tensor, count>{b, p...}, options);
+  };
+}
+
+/// `cg` for every square A that has an inverse, by GMRES with restarts (Saad and Schultz 1986). Preconditions from the
+/// right, so that the residual is that of b. Throws if the residual is too large after the most products, or does not
+/// fall from one restart to the next. Gradient: in b and p, by one more solution with the transposes of A and the
+/// preconditioner, which are those of their gradients.
+template <class A>
+auto gmres(A apply, gmres_options options = {}) {
+  return [apply = std::move(apply), options = std::move(options)]<class... P>(const tensor& b, const P&... p) -> tensor
+           requires detail::linear_operator<A, P...>
+  {
+    constexpr std::size_t count = sizeof...(P) + 1;
+    return detail::solved_by_gmres(detail::on_list<count>(apply), std::array<tensor, count>{b, p...}, options);
+  };
+}
+
+/// A function of a start and p... that gives the k largest or smallest eigenvalues of x -> apply(x, p...) and their
+/// vectors. A is symmetric for all parameters. The start gives shape and dtype of vectors and begins the search; zeros
+/// stand for random numbers of a fixed seed. Eigenvalues ascend, vectors are along the last axis: those of a start [n]
+/// are columns. Uses Lanczos's method with full orthogonalization and thick restarts (Wu and Simon 2000). Repeated
+/// eigenvalues may be found once. Throws if a residual is too large after the most products. Gradient: in p. For a
+/// value it takes one product with each vector. For a vector it solves a linear system by GMRES, and throws if the
+/// eigenvalue is repeated.
+template <class A>
+auto eigsh(A apply, eigsh_options options = {}) {
+  return [apply = std::move(apply), options]<class... P>(const tensor& start, const P&... p) -> eigh_parts
+           requires detail::linear_operator<A, P...>
+  {
+    constexpr std::size_t count = sizeof...(P) + 1;
+    return detail::eigenpairs(detail::on_list<count>(apply), std::array<tensor, count>{start, p...}, options);
+  };
+}
+
 }  // namespace kerngrad::linalg

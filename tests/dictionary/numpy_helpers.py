@@ -12,6 +12,7 @@ try:
     import scipy.linalg
     import scipy.ndimage
     import scipy.signal
+    import scipy.sparse.linalg
     import scipy.special
 except ImportError:  # its names are not compared then
     pass
