@@ -68,28 +68,35 @@ struct arrivals {
 };
 
 // Receives an array from each other rank, given its part of x, and folds them with the rank's own in rank order.
-// `begin` and `end` say which elements of x rank r adds up.
-template <class Begin>
-void add_parts(const collective& of, reduction how, dtype type, const void* x, void* y, Begin begin, bool only_root,
-               int root) {
+// `begin` and `end` say which elements of x rank r adds up. With a root it alone adds, and the others call `meanwhile`
+// after their messages have begun.
+constexpr int every_rank = -1;
+template <class Begin, class F>
+void add_parts(const collective& of, reduction how, dtype type, const void* x, void* y, int root, Begin begin,
+               F meanwhile) {
   const link& on = of.on();
   const auto size = static_cast<std::int64_t>(size_of(type));
   const auto bytes_of = [&](int r) { return (begin(r, true) - begin(r, false)) * size; };
-  const bool adds = !only_root || on.rank == root;
+  const auto adds = [&](int r) { return root == every_rank || r == root; };
   const std::int64_t own = bytes_of(on.rank);
-  const arrivals there(on, adds ? on.size : 0, own);
+  const arrivals there(on, adds(on.rank) ? on.size : 0, own);
   messages exchange(of);
   std::vector<const void*> parts(static_cast<std::size_t>(on.size));
   for (int step = 1; step < on.size; ++step) {
     // Each rank begins with its neighbor, so that not all ranks send to the same one.
     const int to = (on.rank + step) % on.size, from = (on.rank - step + on.size) % on.size;
-    if (adds) exchange.receive(from, there[from], own), parts[static_cast<std::size_t>(from)] = there[from];
-    if (!only_root || to == root) exchange.send(to, bytes_at(x, begin(to, false) * size), bytes_of(to));
+    if (adds(on.rank)) exchange.receive(from, there[from], own), parts[static_cast<std::size_t>(from)] = there[from];
+    if (adds(to)) exchange.send(to, bytes_at(x, begin(to, false) * size), bytes_of(to));
   }
+  if (!adds(on.rank)) meanwhile();
   exchange.finish();
-  if (!adds) return;
+  if (!adds(on.rank)) return;
   parts[static_cast<std::size_t>(on.rank)] = bytes_at(x, begin(on.rank, false) * size);
   fold(how, type, parts, y, begin(on.rank, true) - begin(on.rank, false));
+}
+template <class Begin>
+void add_parts(const collective& of, reduction how, dtype type, const void* x, void* y, Begin begin) {
+  add_parts(of, how, type, x, y, every_rank, begin, [] {});
 }
 
 }  // namespace
@@ -104,9 +111,9 @@ void all_reduce(const collective& of, reduction how, dtype type, const void* x, 
     return all->leave(of);
   }
   if (count * size <= small_sum || count < on.size)
-    return add_parts(of, how, type, x, y, [&](int, bool end) { return end ? count : 0; }, false, 0);
+    return add_parts(of, how, type, x, y, [&](int, bool end) { return end ? count : 0; });
   const auto begin = [&](int r, bool end) { return part_begin(on, count, r + (end ? 1 : 0)); };
-  add_parts(of, how, type, x, bytes_at(y, begin(on.rank, false) * size), begin, false, 0);
+  add_parts(of, how, type, x, bytes_at(y, begin(on.rank, false) * size), begin);
   messages exchange(of);
   for (int step = 1; step < on.size; ++step) {
     const int to = (on.rank + step) % on.size, from = (on.rank - step + on.size) % on.size;
@@ -127,13 +134,13 @@ void reduce_scatter(const collective& of, reduction how, dtype type, const void*
     fold(how, type, parts, y, count);
     return all->leave(of);
   }
-  add_parts(of, how, type, x, y, [&](int r, bool end) { return count * (r + (end ? 1 : 0)); }, false, 0);
+  add_parts(of, how, type, x, y, [&](int r, bool end) { return count * (r + (end ? 1 : 0)); });
 }
 
 void reduce(const collective& of, int root, dtype type, const void* x, void* y, std::int64_t count) {
   const link& on = of.on();
   const auto size = static_cast<std::int64_t>(size_of(type));
-  // The others have zeros, which they write when the root waits for nothing of theirs.
+  // The others have zeros, which they write after their messages have begun.
   const auto clear = [&] {
     if (on.rank != root) std::memset(y, 0, static_cast<std::size_t>(count * size));
   };
@@ -143,15 +150,13 @@ void reduce(const collective& of, int root, dtype type, const void* x, void* y, 
     clear();
     return all->leave(of);
   }
-  if (count * size <= (on.size == 2 ? small_sum_of_two : small_sum) || count < on.size) {
-    add_parts(of, reduction::sum, type, x, y, [&](int, bool end) { return end ? count : 0; }, true, root);
-    return clear();
-  }
+  if (count * size <= (on.size == 2 ? small_sum_of_two : small_sum) || count < on.size)
+    return add_parts(of, reduction::sum, type, x, y, root, [&](int, bool end) { return end ? count : 0; }, clear);
   const auto begin = [&](int r, bool end) { return part_begin(on, count, r + (end ? 1 : 0)); };
   const auto bytes_of = [&](int r) { return (begin(r, true) - begin(r, false)) * size; };
   const arrivals sum(on, 1, bytes_of(on.rank));
   std::byte* const own = on.rank == root ? bytes_at(y, begin(root, false) * size) : sum[0];
-  add_parts(of, reduction::sum, type, x, own, begin, false, 0);
+  add_parts(of, reduction::sum, type, x, own, begin);
   messages exchange(of);
   if (on.rank != root) exchange.send(root, own, bytes_of(on.rank));
   clear();
