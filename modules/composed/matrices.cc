@@ -54,8 +54,8 @@ class norm_order {
 ///
 /// Squares and powers stay in range for numbers of any size. Complex numbers count by their magnitudes. Integers give
 /// float32 under the root of squares and float64 elsewhere. Throws for other orders, for more than two named axes, and
-/// for the largest or smallest of no elements. The gradient of a root at 0 is 0. Homogeneous of degree 1, but for the
-/// order 0.
+/// for the largest or smallest of no elements. The gradient of a root at 0 is 0, and so is that of powers for elements
+/// that are 0. Homogeneous of degree 1, but for the order 0.
 tensor norm(const tensor& x, norm_order order = "euclidean", const axes& over = all_axes, bool keep_dims = false);
 /// The root of the sum of squares over axes: `norm` of the order "euclidean". Squares stay in range for numbers of any
 /// size. Homogeneous of degree 1.

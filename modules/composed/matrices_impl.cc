@@ -159,7 +159,10 @@ tensor power_norm(const composed& call, const tensor& x, double p, const axes& o
   if (call.elements_of(reduced, x.dims()) == 0) return sum(all, over, true);
   const tensor greatest = detach(max(all, over, true));
   const tensor unit = where(logical_and(greatest > 0, is_finite(greatest)), greatest, ones_like(greatest));
-  const tensor total = sum(pow(all / unit, p), over, true);
+  // The derivative of a power below 1 is infinite at 0. Zeros are constants, so that their gradient is 0.
+  const tensor zero = all == 0;
+  const tensor powers = pow(where(zero, ones_like(all), all / unit), p);
+  const tensor total = sum(where(zero, full_like(all, p > 0 ? 0 : infinite), powers), over, true);
   const tensor none = total == 0;
   const tensor of_none = full_like(total, p > 0 ? 0 : infinite);
   return where(none, of_none, unit * pow(where(none, ones_like(total), total), 1 / p));

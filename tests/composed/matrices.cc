@@ -298,4 +298,13 @@ TEST(composed_matrices, are_differentiable) {
   check_gradients("r of qr", [](auto in) { return kg::sin(kg::qr(in[0]).r); }, {square});
 }
 
+TEST(norm, has_a_gradient_of_0_for_elements_that_are_0) {
+  for (const double order : {3., 1.5, 0.5, -0.5, -1., -2.}) {
+    const auto f = [&](const tensor& x) { return kg::norm(x, order); };
+    EXPECT_EQ(kg::grad(f)(kg::zeros({3})).to_doubles(), (doubles{0, 0, 0})) << order;
+    const doubles some = kg::grad(f)(tensor({2., 0., 0.})).to_doubles();
+    EXPECT_EQ(some, (doubles{order > 0 ? 1. : 0., 0, 0})) << order;
+  }
+}
+
 }  // namespace
