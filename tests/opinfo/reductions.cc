@@ -143,14 +143,14 @@ kg::tensor differences(in s) {
 kg::tensor covariance(const kg::tensor& rows, std::int64_t lost) {
   if (rows.rank() > 2) throw skip{"the covariance of other than a matrix"};
   const kg::tensor x = rows.rank() < 2 ? kg::reshape(rows, {1, -1}) : rows, c = x - kg::mean(x, 1, true);
-  const kg::tensor y = kg::matmul(c, c, false, true) / static_cast<double>(x.dims()[1] - lost);
+  const kg::tensor y = kg::matmul(c, kg::conj(c), false, true) / static_cast<double>(x.dims()[1] - lost);
   return y.size() == 1 ? kg::reshape(y, {}) : y;
 }
 
 kg::tensor correlation(const kg::tensor& x) {
   if (x.rank() < 2) throw skip{"the correlation of one variable"};
   const kg::tensor c = x - kg::mean(x, 1, true), r = c / kg::euclidean_norm(c, 1, true);
-  const kg::tensor y = kg::matmul(r, r, false, true);
+  const kg::tensor y = kg::matmul(r, kg::conj(r), false, true);
   return y.size() == 1 ? kg::reshape(y, {}) : y;
 }
 
