@@ -4,6 +4,7 @@ module;
 #include <bit>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 #include <string>
 #include <vector>
 #include "kernels/common/abi.h"
@@ -43,6 +44,23 @@ tensor hamming_window(std::int64_t length, dtype type) {
   return window_of(composed{"hamming_window"}, length, 0.54, 0.46, type);
 }
 
+namespace {
+
+// Frames are rows of `unit` elements, which begin at multiples of `unit` in the signal, so that whole rows are copied.
+tensor frames_of(const tensor& signal, std::int64_t count, std::int64_t length, std::int64_t step) {
+  const std::int64_t unit = count > 0 ? std::gcd(length, step) : 1;
+  const std::int64_t size = signal.dims()[signal.rank() - 1] / unit * unit;
+  std::vector<std::int64_t> dims(signal.dims().begin(), signal.dims().end() - 1);
+  dims.insert(dims.end(), {size / unit, unit});
+  const tensor rows = reshape(detail::last_axis_resized(signal, size), shape(dims));
+  const tensor first = arange(0, static_cast<double>(count), 1, dtype::int64) * (step / unit);
+  const tensor indices = expand_dims(first, 1) + arange(0, static_cast<double>(length / unit), 1, dtype::int64);
+  dims.end()[-2] = count, dims.end()[-1] = length;
+  return reshape(gather(rows, reshape(indices, {indices.size()}), -2), shape(dims));
+}
+
+}  // namespace
+
 tensor frame(const tensor& signal, std::int64_t length, std::int64_t step, const frame_options& options) {
   constexpr composed call{"frame"};
   call.rank("signal", signal, 1, max_rank - 1);
@@ -58,9 +76,7 @@ tensor frame(const tensor& signal, std::int64_t length, std::int64_t step, const
     sides.push_back(end - size);
     whole = pad(signal, sides, options.pad_value);
   }
-  const tensor first = arange(0, static_cast<double>(count), 1, dtype::int64) * step;
-  const tensor indices = expand_dims(first, 1) + arange(0, static_cast<double>(length), 1, dtype::int64);
-  return gather(whole, indices, -1);
+  return frames_of(whole, count, length, step);
 }
 
 // Frames are cut into parts of `step` elements. Part j of frame i belongs to part i + j of the signal: rows of parts,

@@ -36,6 +36,9 @@ TEST(frame, takes_stretches_that_begin_every_step) {
   expect_values(kg::frame(x, 2, 2), {2, 2}, {1, 2, 3, 4});
   expect_values(kg::frame(x, 3, 2, {.pad_end = true, .pad_value = 9}), {3, 3}, {1, 2, 3, 3, 4, 5, 5, 9, 9});
   expect_values(kg::frame(x, 1, 3), {2, 1}, {1, 4});
+  expect_values(kg::frame(x, 4, 2), {1, 4}, {1, 2, 3, 4});
+  expect_values(kg::frame(x, 2, 4), {1, 2}, {1, 2});
+  expect_values(kg::frame(kg::arange(7), 4, 2), {2, 4}, {0, 1, 2, 3, 2, 3, 4, 5});
   EXPECT_EQ(kg::frame(x, 7, 1, {.pad_end = true}).dims(), (kg::shape{5, 7}));
   EXPECT_EQ(kg::frame(x, 6, 1).dims(), (kg::shape{0, 6}));
   EXPECT_EQ(kg::frame(kg::zeros({0}), 2, 1, {.pad_end = true}).dims(), (kg::shape{0, 2}));

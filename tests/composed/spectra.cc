@@ -223,6 +223,23 @@ TEST(fourier_transforms_along_several_axes, of_reals_take_the_last_axis_for_the_
   expect_refused("rfft2", [] { return kg::rfft2(kg::zeros({3})); }, {"rank 2"});
 }
 
+// Half of the bins are computed, the others are their conjugates.
+TEST(fourier_transforms_along_several_axes, of_reals_are_those_of_complex_numbers_without_imaginary_parts) {
+  const kg::fftn_options cases[] = {
+      {}, {.axes = {1}}, {.axes = {0, 2}}, {.axes = {2, 0}}, {.sizes = {6, 2}, .axes = {1, 0}}, {.sizes = {1, 8, 3}}};
+  const tensor x = kg::random_normal({3, 4, 5}, 0, 1, 3, dtype::float64), z = kg::cast(x, dtype::complex128);
+  const tensor weights = kg::random_normal({3, 4, 5}, 0, 1, 4, dtype::float64);
+  for (const kg::fftn_options& options : cases) {
+    expect_array(kg::fftn(x, options), array_of(kg::fftn(z, options)), dtype::complex128);
+    const auto f = [&](const tensor& t) {
+      const tensor y = kg::fftn(t, options);
+      return kg::sum(kg::real(y) * kg::exp(kg::imag(y) * 0.01));
+    };
+    const auto g = [&](const tensor& t) { return f(kg::cast(t, dtype::complex128)); };
+    expect_values(kg::grad(f)(x), {3, 4, 5}, kg::grad(g)(x).to_doubles(), 1e-10);
+  }
+}
+
 // ------------------------------------------------------------------------------------------ order and frequencies
 
 TEST(fftshift, moves_bin_0_to_the_middle) {

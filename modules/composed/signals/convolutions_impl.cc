@@ -97,7 +97,7 @@ tensor fftconvolve(const tensor& a_given, const tensor& b_given, convolution_par
     size[static_cast<std::size_t>(axis)] = count;
   }
   if (over.axes.empty()) return a * b;
-  return slice(irfftn(detail::complex_product(rfftn(a, over), rfftn(b, over)), over), begin, size);
+  return slice(irfftn(rfftn(a, over) * rfftn(b, over), over), begin, size);
 }
 
 namespace {
@@ -109,7 +109,7 @@ tensor convolved_in_blocks(const tensor& longer, const tensor& shorter, std::int
   sizes_of dims(longer.dims().begin(), longer.dims().end() - 1);
   dims.insert(dims.end(), {blocks, step});
   const tensor rows = reshape(last_axis_resized(longer, kernels::product_of(blocks, step)), shape(dims));
-  const tensor bins = detail::complex_product(rfft(rows, points), expand_dims(rfft(shorter, points), -2));
+  const tensor bins = rfft(rows, points) * expand_dims(rfft(shorter, points), -2);
   return last_axis_part(overlap_add(irfft(bins, points), step), 0, n + m - 1);
 }
 

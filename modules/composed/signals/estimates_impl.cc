@@ -68,36 +68,38 @@ tensor powers(const tensor& x, const segments& s, const spectrum_options& option
   return (square(real(bins)) + square(imag(bins))) * weights_of(s, type, options);
 }
 
-// The real and imaginary parts of the mean of conj(X) Y, and the mean powers of both.
+// The bins of two signals, and their products: weighted means over segments.
 struct cross_powers {
-  tensor re, im, of_x, of_y;
+  segments by;
+  tensor ar, ai, br, bi, weights;
+
+  tensor averaged(const tensor& products) const { return detail::axis_back(mean(products * weights, -2), by.axis); }
+  // Parts of conj(X) Y.
+  tensor re() const { return averaged(ar * br + ai * bi); }
+  tensor im() const { return averaged(ar * bi - ai * br); }
+  tensor of_x() const { return averaged(square(ar) + square(ai)); }
+  tensor of_y() const { return averaged(square(br) + square(bi)); }
+  tensor frequencies(double fs) const { return rfftfreq(by.points, 1 / fs, ar.type()); }
 };
-cross_powers cross_powers_of(const composed& call, const tensor& x, const tensor& y, const segments& s,
-                             const spectrum_options& options) {
+cross_powers cross_powers_of(const composed& call, const tensor& x, const tensor& y, const spectrum_options& options) {
+  const segments s = segments_of(call, x, options, "hann", 2);
   call.real("y", y);
   call.one_shape("x", x, "y", y);
   const dtype type = promote(detail::spectral_type(x.type()), detail::spectral_type(y.type()));
   const tensor a = bins_of(x, type, s, options.detrend), b = bins_of(y, type, s, options.detrend);
-  const tensor ar = real(a), ai = imag(a), br = real(b), bi = imag(b), weights = weights_of(s, type, options);
-  const auto averaged = [&](const tensor& products) { return detail::axis_back(mean(products * weights, -2), s.axis); };
-  return {averaged(ar * br + ai * bi), averaged(ar * bi - ai * br), averaged(square(ar) + square(ai)),
-          averaged(square(br) + square(bi))};
+  return {s, real(a), imag(a), real(b), imag(b), weights_of(s, type, options)};
 }
 
 }  // namespace
 
 power_spectrum csd(const tensor& x, const tensor& y, const spectrum_options& options) {
-  constexpr composed call{"csd"};
-  const segments s = segments_of(call, x, options, "hann", 2);
-  const cross_powers p = cross_powers_of(call, x, y, s, options);
-  return {rfftfreq(s.points, 1 / options.fs, p.re.type()), complex(p.re, p.im)};
+  const cross_powers p = cross_powers_of(composed{"csd"}, x, y, options);
+  return {p.frequencies(options.fs), complex(p.re(), p.im())};
 }
 
 power_spectrum coherence(const tensor& x, const tensor& y, const spectrum_options& options) {
-  constexpr composed call{"coherence"};
-  const segments s = segments_of(call, x, options, "hann", 2);
-  const cross_powers p = cross_powers_of(call, x, y, s, options);
-  return {rfftfreq(s.points, 1 / options.fs, p.re.type()), (square(p.re) + square(p.im)) / p.of_x / p.of_y};
+  const cross_powers p = cross_powers_of(composed{"coherence"}, x, y, options);
+  return {p.frequencies(options.fs), (square(p.re()) + square(p.im())) / p.of_x() / p.of_y()};
 }
 
 power_spectrum welch(const tensor& x, const spectrum_options& options) {

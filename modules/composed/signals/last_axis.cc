@@ -24,7 +24,5 @@ tensor numbers_of_indices(std::int64_t count, dtype type, const std::function<do
 
 /// The real dtype that spectra of a dtype are computed in: float64 for float64 and complex128, otherwise float32.
 dtype spectral_type(dtype type);
-/// The product of a and b. complex128 is computed by its parts.
-tensor complex_product(const tensor& a, const tensor& b);
 
 }  // namespace kerngrad::detail

@@ -62,12 +62,6 @@ tensor detail::numbers_of_indices(std::int64_t count, dtype type, const std::fun
 tensor detail::axis_last(const tensor& x, int axis) { return axis == x.rank() - 1 ? x : moveaxis(x, axis, -1); }
 tensor detail::axis_back(const tensor& x, int axis) { return axis == x.rank() - 1 ? x : moveaxis(x, -1, axis); }
 
-tensor detail::complex_product(const tensor& a, const tensor& b) {
-  if (a.type() == dtype::complex64 && b.type() == dtype::complex64) return a * b;
-  const tensor ar = real(a), ai = imag(a), br = real(b), bi = imag(b);
-  return complex(ar * br - ai * bi, ar * bi + ai * br);
-}
-
 // ------------------------------------------------------------------------------------------ columns
 
 namespace {
@@ -166,8 +160,7 @@ enum class transform_kind : std::uint8_t { fft, ifft, rfft, irfft };
 
 tensor as_complex(const tensor& x) {
   if (detail::is_complex(x)) return x;
-  const tensor parts = cast(x, spectral_type(x.type()));
-  return complex(parts, zeros_like(parts));
+  return cast(x, spectral_type(x.type()) == dtype::float64 ? dtype::complex128 : dtype::complex64);
 }
 
 tensor operand_of(const composed& call, const tensor& x, transform_kind kind) {
@@ -274,20 +267,42 @@ std::vector<axis_size> axes_in_order(const composed& call, const tensor& x, cons
   return all;
 }
 
-// The real transforms take the last of the axes; rfftn first, irfftn last.
+// All bins of real numbers from their first n / 2 + 1 along the last of the axes. The others are conjugates of the bins
+// at the opposite frequencies of all axes.
+tensor with_opposite_bins(const tensor& half, const std::vector<axis_size>& all, std::int64_t n) {
+  const auto last = static_cast<std::size_t>(all.back().axis);
+  std::vector<std::int64_t> begins(static_cast<std::size_t>(half.rank())), strides(begins.size(), 1),
+      ends(half.dims().begin(), half.dims().end());
+  begins[last] = (n - 1) / 2, ends[last] = 0, strides[last] = -1;
+  tensor rest = strided_slice(half, begins, ends, strides);
+  for (const axis_size& each : std::span(all).first(all.size() - 1)) {
+    const std::int64_t size = half.dims()[each.axis];
+    const auto opposite = [&](std::span<std::int64_t> to) {
+      for (std::int64_t i = 0; i < size; ++i) to[static_cast<std::size_t>(i)] = i == 0 ? 0 : size - i;
+    };
+    rest = gather(rest, tensor::build<std::int64_t>({size}, opposite), each.axis);
+  }
+  return concat({half, conj(rest)}, all.back().axis);
+}
+
+// The real transforms take the last of the axes; rfftn first, irfftn last. Transforms of real numbers compute half of
+// their bins.
 tensor along_axes(const composed& call, const tensor& x, const fftn_options& options, transform_kind kind,
                   int usual = 0) {
   call.rank("x", x, std::max(usual, 1));
   const std::vector<axis_size> all = axes_in_order(call, x, options, usual);
-  const bool of_reals = kind == transform_kind::rfft, to_reals = kind == transform_kind::irfft;
-  tensor y = operand_of(call, x, kind);
+  const bool to_reals = kind == transform_kind::irfft, half = kind == transform_kind::fft && real_or_bool.has(x.type());
+  const bool of_reals = kind == transform_kind::rfft || half;
+  tensor y = operand_of(call, x, of_reals ? transform_kind::rfft : kind);
   for (std::size_t i = all.size(); i > 0; --i) points_of(call, x, all[i - 1].axis, all[i - 1].n, kind);
   const std::size_t complex_axes = all.size() - (of_reals || to_reals ? 1 : 0);
-  if (of_reals) y = transformed(call, y, all.back().axis, all.back().n, kind, options.norm);
+  const std::int64_t last = points_of(call, x, all.back().axis, all.back().n, kind);
+  if (of_reals) y = transformed(call, y, all.back().axis, all.back().n, transform_kind::rfft, options.norm);
   const bool inverse = to_reals || kind == transform_kind::ifft;
   for (std::size_t i = complex_axes; i > 0; --i)
     y = transformed(call, y, all[i - 1].axis, all[i - 1].n, inverse ? transform_kind::ifft : transform_kind::fft,
                     options.norm);
+  if (half) return with_opposite_bins(y, all, last);
   return to_reals ? transformed(call, y, all.back().axis, all.back().n, kind, options.norm) : y;
 }
 
