@@ -13,7 +13,7 @@ DATA = pathlib.Path('/usr/share/datasets/fashion-mnist')
 
 
 def accuracy_of(args):
-    done = subprocess.run(args, env=mpi.environment(), stdout=subprocess.PIPE, timeout=60, check=True)
+    done = mpi.run(args, stdout=subprocess.PIPE, timeout=60, check=True)
     return float(re.search(r'^test accuracy: ([\d.]+)', done.stdout.decode(errors='replace'), re.MULTILINE).group(1))
 
 

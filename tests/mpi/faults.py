@@ -38,8 +38,8 @@ FAULTS = [
 
 def outcome(args, environment):
     began = time.monotonic()
-    ended = subprocess.run(args, env=mpi.environment(**environment), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                           timeout=60, check=False, text=True, errors='replace')
+    ended = mpi.run(args, environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False,
+                    text=True, errors='replace')
     return ended.returncode, ended.stdout, time.monotonic() - began
 
 

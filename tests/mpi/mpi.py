@@ -5,6 +5,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -25,6 +26,13 @@ def command(mpirun, ranks, program, *args):
     return [mpirun, '-n', str(ranks), str(program), *args]
 
 
+def run(args, more=None, **options):
+    """subprocess.run with Open MPI's settings and further variables, and with a folder of its own: two mpirun that make
+    and remove the folder of their user at the same time fail."""
+    with tempfile.TemporaryDirectory(prefix='mpi', ignore_cleanup_errors=True) as folder:
+        return subprocess.run(args, env=environment(OMPI_MCA_orte_tmpdir_base=folder, **more or {}), **options)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--mpirun', required=True)
@@ -32,8 +40,7 @@ def main():
     parser.add_argument('program')
     parser.add_argument('rest', nargs=argparse.REMAINDER)
     given = parser.parse_args()
-    ended = subprocess.run(command(given.mpirun, given.ranks, given.program, *given.rest), env=environment(),
-                           timeout=240, check=False)
+    ended = run(command(given.mpirun, given.ranks, given.program, *given.rest), timeout=240, check=False)
     sys.exit(ended.returncode)
 
 

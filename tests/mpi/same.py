@@ -5,7 +5,7 @@ import sys
 
 import mpi
 
-printed = [subprocess.run(mpi.command(sys.argv[1], ranks, sys.argv[2]), env=mpi.environment(), stdout=subprocess.PIPE,
-                          timeout=60, check=True).stdout.decode() for ranks in (1, 2, 3)]
+printed = [mpi.run(mpi.command(sys.argv[1], ranks, sys.argv[2]), stdout=subprocess.PIPE, timeout=60,
+                   check=True).stdout.decode() for ranks in (1, 2, 3)]
 if not printed[0] or any(text != printed[0] for text in printed):
     sys.exit('\n'.join(['the ranks print:', *printed]))
