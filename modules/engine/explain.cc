@@ -61,8 +61,8 @@ struct explained_operand {
   bool has_gradient = false;
   std::string constant_because{};  ///< the reason why it has no gradient
 };
-/// An attribute of an explained op, with the value that the kernel would see. The value is absent if the op decides it,
-/// or if it is missing.
+/// An attribute of an explained op. `value` is the one that the kernel would see: the given value or the default. It is
+/// absent if no value was given and there is no default.
 struct explained_attribute {
   std::string name, doc;
   attr_kind kind = attr_kind::absent;
@@ -126,7 +126,7 @@ struct explanation {
   std::vector<explained_attribute> attributes{};
   std::optional<dtype> compute{};           ///< the dtype that the kernel is chosen by
   std::vector<explained_result> results{};  ///< empty for a registered kernel whose name no op has
-  std::string decided_by{};                 ///< the operand whose elements decide their shapes, where none were given
+  std::string decided_by{};                 ///< operand whose elements set the result shapes, if you gave no elements
   bool shares_elements = false;             ///< no kernel runs: the result is its operand with another shape
   std::vector<explained_kernel> candidates{};  ///< one per backend, by priority
   std::optional<explained_run> runs{};

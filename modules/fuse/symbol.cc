@@ -340,8 +340,8 @@ constexpr symbol cast(X x, dtype to) {
   return call<"Cast">(x, attr<"dtype">(to));
 }
 
-/// The dtype of an operand in the gradient rules of a fused function. It is not known yet: derivatives are fused for
-/// one floating dtype only.
+/// Placeholder for an operand's dtype in the gradient rules of a fused function. A fused derivative has one floating
+/// dtype throughout, so a cast to this placeholder returns its operand.
 struct symbolic_type {};
 template <symbolic X>
 constexpr symbol cast(X x, symbolic_type) {

@@ -136,7 +136,7 @@ struct csv_options {
   /// True if the first row has the names of the columns. By default it has them if one of its fields is neither a
   /// number, nor a truth value, nor empty.
   std::optional<bool> header{};
-  dtype type = dtype::float64;  ///< of the elements; any but the complex ones
+  dtype type = dtype::float64;  ///< of the elements: a real dtype or bool
 };
 
 /// A matrix of shape [rows, columns], and the names of its columns, if there are any.
@@ -145,10 +145,11 @@ struct table {
   tensor values;
 };
 
-/// Reads a .csv: rows of fields of one length, optionally in quotes (RFC 4180). Lines end in LF or CRLF; empty ones are
-/// skipped. A number field is rounded to the dtype and may be `nan` or `inf`. Empty fields, NA and N/A are NaN, or
-/// throw if the dtype has no NaN. bool takes 0, 1, true and false. An empty file has shape [0, 0]. Throws `error`, with
-/// the file's name and the line, for rows of different lengths and other fields.
+/// Reads a .csv as a table [rows, columns]. Every row has the same number of fields, which may be in quotes (RFC 4180).
+/// Lines end in LF or CRLF; empty ones are skipped. Floats are rounded to the dtype and may be `nan` or `inf`. Empty
+/// fields, NA and N/A are NaN, or throw if the dtype has no NaN. Integer dtypes take only integers in their range; bool
+/// takes 0, 1, true and false. An empty file has shape [0, 0]. Throws `error`, with the file's name and the line, for
+/// rows of different lengths and for fields that the dtype does not take.
 table load_csv(const std::string& path, const csv_options& how = {});
 /// Reads the table of a .csv whose bytes are in memory, as `load_csv`; errors quote `name`.
 table decode_csv(std::span<const std::byte> bytes, const std::string& name, const csv_options& how = {});

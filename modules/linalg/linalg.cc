@@ -91,8 +91,9 @@ struct eig_parts {
 /// eigenvectors, and for functions of the phase of a vector, which LAPACK chooses. Homogeneous: eigenvalues of degree
 /// 1, eigenvectors of degree 0.
 eig_parts eig(const tensor& x, const check_options& options = {});
-/// Only the eigenvalues, in less time. Gradient: for a matrix with a basis of eigenvectors. For equal eigenvalues it is
-/// one of several possible ones. Homogeneous of degree 1.
+/// Only the eigenvalues of each square matrix, complex numbers, in less time than `eig`. Dtypes, NaN and errors are
+/// those of `eig`. Gradient: NaN for a matrix without a basis of eigenvectors. For equal eigenvalues it is one of
+/// several possible ones. Homogeneous of degree 1.
 tensor eigvals(const tensor& x, const check_options& options = {});
 
 /// The parts of `schur`.
@@ -219,7 +220,7 @@ tensor matrix_rank(const tensor& x, const rank_options& options = {});
 struct vector_norm_options {
   axes over = all_axes;    ///< the axes whose elements make a vector
   bool keep_dims = false;  ///< keeps these axes with size 1
-  norm_order order = 2;    ///< a number: 0 counts elements that are not 0; infinity; -infinity
+  norm_order order = 2;    ///< p: any number, infinity or -infinity; 0 counts the elements that are not 0
 };
 /// The norm of all elements, or of the vectors along axes: (sum of abs(x)^p)^(1/p). For infinity it is the largest
 /// absolute element, for -infinity the smallest. Powers stay in range for elements of any size. Gradient: for the order

@@ -211,7 +211,7 @@ constexpr int resolve_axis_along(inference& call) {
   return axis;
 }
 
-/// Softmax, scans and sorts: the shape of x, which has the axis.
+/// Softmax, scans and sorts: the shape of x. Throws for an axis that x does not have.
 export constexpr void along_axis(inference& call) {
   resolve_axis_along(call);
   call.give(call.in[0].dims);

@@ -103,7 +103,7 @@ struct let_go {
     if (given->deleter) given->deleter(given);
   }
 };
-/// Owns a struct until a consumer takes it.
+/// Owns a struct of DLPack. Its destructor calls the struct's deleter, unless a consumer took the struct by `release`.
 template <managed_struct Managed = managed_tensor_versioned>
 using owner = std::unique_ptr<Managed, let_go>;
 

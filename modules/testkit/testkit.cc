@@ -193,8 +193,8 @@ std::vector<double> doubles_of(const tensor& x);
 std::vector<named_operand> operands_for(const op_row& row, const sample& call, dtype type, std::uint64_t seed = 1,
                                         std::span<const operand_range> ranges = {});
 
-/// Returns the attributes for a sample. If the dtype is text, a number other than 0 becomes a string for attributes
-/// that take both.
+/// Returns the attributes for a sample in calls of a dtype. For text, a nonzero number becomes a string if its
+/// attribute accepts both numbers and strings.
 std::vector<named_attribute> attributes_for(const op_row& row, const sample& call, dtype type);
 
 /// A call with one or two mistakes. Some of them turn out to be legal.

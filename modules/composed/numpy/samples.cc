@@ -63,8 +63,8 @@ tensor cumulative_trapezoid(const tensor& y, const tensor& x, axis_index axis = 
 /// `spacing`. Dtypes are those of `mean`. Throws for an axis of fewer than `edge_order` + 1 samples. Differentiable.
 /// Homogeneous of degree 1.
 tensor gradient(const tensor& y, double spacing = 1, axis_index axis = -1, int edge_order = 1);
-/// The derivative of samples at `positions`, a vector of distinct numbers for the axis. It is of second order inside
-/// (Fornberg 1988). The rest is as for `gradient` with a spacing. Homogeneous of degree 1 in y.
+/// The derivative of samples at `positions`, a vector of distinct numbers for the axis. Between the ends it is accurate
+/// to second order (Fornberg 1988). The rest is as for `gradient` with a spacing. Homogeneous of degree 1 in y.
 tensor gradient(const tensor& y, const tensor& positions, axis_index axis = -1, int edge_order = 1);
 
 /// Options of interp: the values left of the first position and right of the last one. By default they are the first

@@ -111,12 +111,13 @@ inline tensor butter(int order, std::initializer_list<double> cutoffs, filter_ba
 /// and unless h is a vector with elements. Differentiable in h and x.
 tensor upfirdn(const tensor& h, const tensor& x, std::int64_t up = 1, std::int64_t down = 1, axis_index axis = -1);
 /// Resamples x to `count` elements along an axis, as scipy.signal.resample. The result is the periodic signal with the
-/// same spectrum, cut or padded. Dtypes are those of rfft. Throws for a count below 1 and for an axis without elements.
-/// Differentiable.
+/// same spectrum, cut or padded. float64 gives float64, other real numbers float32. Throws for complex numbers, for a
+/// count below 1 and for an axis without elements. Differentiable.
 tensor resample(const tensor& x, std::int64_t count, axis_index axis = -1);
 /// Resamples x at up / down of its sampling rate by a zero-phase filter, as scipy.signal.resample_poly: n elements
-/// become ceil(n up / down). `window` is that of the filter, which has 20 max(up, down) + 1 taps. Dtypes are those of
-/// rfft. Throws for up or down below 1 and for an axis without elements. Differentiable.
+/// become ceil(n up / down). `window` is that of the filter, which has 20 max(up, down) + 1 taps. float64 gives
+/// float64, other real numbers float32. Throws for complex numbers, for up or down below 1 and for an axis without
+/// elements. Differentiable.
 tensor resample_poly(const tensor& x, std::int64_t up, std::int64_t down, axis_index axis = -1,
                      const window_kind& window = {"kaiser", 5.0});
 

@@ -42,9 +42,9 @@ tensor rfft(const tensor& x, const fft_options& options);
 /// The inverse of rfft: n real points, 2 (bins - 1) unless n is given. Missing bins count as 0. complex128 and float64
 /// give float64, others float32. Errors are those of fft. Differentiable.
 tensor irfft(const tensor& x, const fft_options& options);
-/// The discrete Fourier transform of a signal whose bins are real, as numpy.fft.hfft. Operands are its points 0 to n /
-/// 2; the others are their conjugates. The result has n real numbers, 2 (points - 1) by default. Dtypes are those of
-/// irfft. Differentiable.
+/// The discrete Fourier transform of a signal with Hermitian symmetry, as numpy.fft.hfft. x has the points 0 to n / 2
+/// of the signal; the other points are their conjugates. The result has n real numbers along the axis, by default
+/// 2 (size of x's axis - 1). Dtypes and errors are those of irfft. Differentiable.
 tensor hfft(const tensor& x, const fft_options& options = {});
 /// The inverse of hfft: the points 0 to n / 2 of a signal with these real bins. Dtypes are those of rfft.
 /// Differentiable.

@@ -68,8 +68,8 @@ struct bicubic_options {
   double a = -0.75;
 };
 /// Resizes images [batch, height, width, channels] by cubic interpolation, as torch.nn.functional.interpolate with mode
-/// "bicubic". Border pixels are repeated outside; nothing is smoothed for a smaller size. Floats. Throws for sizes
-/// below 1 and for images without pixels. Differentiable.
+/// "bicubic". Border pixels are repeated outside of the image. There is no antialiasing for a smaller size. Images are
+/// of a floating dtype, which the result keeps. Throws for sizes below 1 and for images without pixels. Differentiable.
 tensor resize_bicubic(const tensor& images, extent size, const bicubic_options& options = {});
 /// Resizes images [batch, height, width, channels] by means, as torch.nn.functional.interpolate with mode "area". Pixel
 /// i averages the pixels from floor(i in / out) to before ceil((i + 1) in / out). Dtypes, errors and gradient are those
