@@ -96,8 +96,8 @@ tensor maps_gradient(const C& c, const tensor& image, const tensor& dy, double f
   const tensor at = pixel_positions(y[1], y[2], down.type()), at_2 = slice(at, {0, 0}, {2, pixels});
   const tensor t = cast(c.in(1), down.type());
   const tensor p = matmul(slice(t, {0, 6}, {maps, 2}), at_2) + 1;
-  const tensor divisor =
-      where(not_equal(p, zeros_like(p)), p, ones_like(p));  // the derivative is not taken where p is 0
+  // A pixel with p = 0 takes no derivative.
+  const tensor divisor = where(not_equal(p, zeros_like(p)), p, ones_like(p));
   const tensor of_u = across / divisor, of_v = down / divisor;
   const tensor u = matmul(slice(t, {0, 0}, {maps, 3}), at), v = matmul(slice(t, {0, 3}, {maps, 3}), at);
   const tensor of_p = -(of_u * u + of_v * v) / divisor;
