@@ -32,21 +32,26 @@ struct complex128 {
 enum class dtype_kind : std::uint8_t { boolean, integer, half, real, complex, text };
 
 // All that is known of the dtypes, one line each:
-//   X(dtype, C++ type of an element, name, kind, a gradient flows through it, rank in the order of promotion)
+//   X(dtype, C++ type of an element, name, kind, a gradient flows through it, rank in the order of promotion,
+//     dtype in which an op without a kernel for it computes)
 // The position of a line is the dtype's number, which programs and packs were compiled with: a new one goes to the end,
 // and into include/kerngrad/pack.h.
-#define KG_DTYPES(X)                                                    \
-  X(float32, float, "float32", real, true, 5)                           \
-  X(float64, double, "float64", real, true, 6)                          \
-  X(int32, std::int32_t, "int32", integer, false, 2)                    \
-  X(int64, std::int64_t, "int64", integer, false, 3)                    \
-  X(uint8, std::uint8_t, "uint8", integer, false, 1)                    \
-  X(boolean, bool, "bool", boolean, false, 0)                           \
-  X(complex64, ::kerngrad::complex64, "complex64", complex, true, 7)    \
-  X(float16, ::kerngrad::float16, "float16", half, true, 4)             \
-  X(bfloat16, ::kerngrad::bfloat16, "bfloat16", half, true, 4)          \
-  X(complex128, ::kerngrad::complex128, "complex128", complex, true, 8) \
-  X(text, ::kerngrad::text, "text", text, false, 9)
+#define KG_DTYPES(X)                                                                 \
+  X(float32, float, "float32", real, true, 9, float32)                               \
+  X(float64, double, "float64", real, true, 10, float64)                             \
+  X(int32, std::int32_t, "int32", integer, false, 6, int32)                          \
+  X(int64, std::int64_t, "int64", integer, false, 7, int64)                          \
+  X(uint8, std::uint8_t, "uint8", integer, false, 1, uint8)                          \
+  X(boolean, bool, "bool", boolean, false, 0, boolean)                               \
+  X(complex64, ::kerngrad::complex64, "complex64", complex, true, 11, complex64)     \
+  X(float16, ::kerngrad::float16, "float16", half, true, 8, float32)                 \
+  X(bfloat16, ::kerngrad::bfloat16, "bfloat16", half, true, 8, float32)              \
+  X(complex128, ::kerngrad::complex128, "complex128", complex, true, 12, complex128) \
+  X(text, ::kerngrad::text, "text", text, false, 13, text)                           \
+  X(int8, std::int8_t, "int8", integer, false, 2, int32)                             \
+  X(int16, std::int16_t, "int16", integer, false, 4, int32)                          \
+  X(uint16, std::uint16_t, "uint16", integer, false, 3, int32)                       \
+  X(uint32, std::uint32_t, "uint32", integer, false, 5, int64)
 
 /// Element type of a tensor. `boolean` is stored as one byte, 0 or 1.
 enum class dtype : std::uint8_t {
@@ -62,10 +67,12 @@ struct dtype_trait {
   dtype_kind kind;
   bool differentiable;
   int order;
+  dtype computed;  ///< the dtype that an op without a kernel computes in: this one, or one that holds all its values
+  bool is_signed;
 };
 inline constexpr dtype_trait dtype_traits[] = {
-#define KG_TRAIT(dtype, element, name, kind, differentiable, order) \
-  {name, sizeof(element), dtype_kind::kind, differentiable, order},
+#define KG_TRAIT(type, element, name, kind, differentiable, order, computed) \
+  {name, sizeof(element), dtype_kind::kind, differentiable, order, dtype::computed, std::is_signed_v<element>},
     KG_DTYPES(KG_TRAIT)
 #undef KG_TRAIT
 };
@@ -214,7 +221,10 @@ constexpr bool has_simd_kernels(dtype type) {
 #define KG_BOOLEAN(X, Name) X(Name, boolean)
 #define KG_COMPLEX(X, Name) X(Name, complex64)
 #define KG_PAIRS(X, Name) KG_COMPLEX(X, Name) X(Name, complex128)
-#define KG_ALL(X, Name) KG_ORDERED(X, Name) KG_COMPLEX(X, Name) X(Name, float16) X(Name, bfloat16) X(Name, complex128)
+#define KG_STORED(X, Name) X(Name, int8) X(Name, int16) X(Name, uint16) X(Name, uint32)
+#define KG_ALL(X, Name)                    \
+  KG_ORDERED(X, Name) KG_COMPLEX(X, Name)  \
+  X(Name, float16) X(Name, bfloat16) X(Name, complex128) KG_STORED(X, Name)
 #define KG_MOVED(X, Name) KG_ALL(X, Name) X(Name, text)
 // One dtype of each size, for kernels that move bytes: `serving` finds it for the others.
 #define KG_SIZES(X, Name) \

@@ -104,12 +104,14 @@ HWY_INLINE float for_rounding(T x) {
 
 constexpr bool is_half(dtype type) { return trait_of(type).kind == dtype_kind::half; }
 constexpr bool is_complex(dtype type) { return trait_of(type).kind == dtype_kind::complex; }
-// The dtype of the numbers that elements are converted as: half precision is float32 on the way, complex numbers their
-// parts.
+// The dtype of the numbers that elements are converted as: that in which ops without a kernel compute, and the parts of
+// complex numbers.
 constexpr dtype on_the_way(dtype type) {
-  if (is_half(type) || type == dtype::complex64) return dtype::float32;
-  return type == dtype::complex128 ? dtype::float64 : type;
+  if (type == dtype::complex64) return dtype::float32;
+  return type == dtype::complex128 ? dtype::float64 : trait_of(type).computed;
 }
+// An integer dtype that passes through a wider one, so that its pairs with all other dtypes cost no code.
+constexpr bool is_stored(dtype type) { return trait_of(type).kind == dtype_kind::integer && on_the_way(type) != type; }
 
 // Elements that need another form on the way pass through blocks, because the compiler does not vectorise pairs, and
 // so that a pair of dtypes costs no code that another one has.
@@ -174,11 +176,31 @@ HWY_NOINLINE void for_rounding_block(const void* x, float* y, std::size_t n) {
   }
 }
 
+// Integers as narrower ones: their low bits, or, from reals, the nearest value of the range.
+template <class T, class W>
+HWY_NOINLINE void wrap_block(const W* x, void* y, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) store(y, i, static_cast<T>(x[i]));
+}
+template <class T, class W>
+HWY_NOINLINE void saturate_block(const W* x, void* y, std::size_t n) {
+  constexpr W least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max();
+  for (std::size_t i = 0; i < n; ++i) {
+    const W value = x[i] < least ? least : x[i];
+    store(y, i, static_cast<T>(value > most ? most : value));
+  }
+}
+
 // n numbers of a real dtype as elements of To.
 template <dtype From, dtype To>
 HWY_INLINE void write_block(const void* x, void* y, std::size_t n) {
-  static_assert(!is_half(From) && !is_complex(From));
-  if constexpr (is_complex(To)) {
+  static_assert(!is_half(From) && !is_complex(From) && !is_stored(From));
+  if constexpr (is_stored(To)) {
+    constexpr dtype wide = on_the_way(To);
+    storage_t<wide> numbers[part_block];
+    cast_block<From, wide>(x, numbers, n);
+    if constexpr (hwy::IsFloat<storage_t<From>>()) saturate_block<storage_t<To>>(numbers, y, n);
+    else wrap_block<storage_t<To>>(numbers, y, n);
+  } else if constexpr (is_complex(To)) {
     part_t<To> re[part_block], im[part_block] = {};
     cast_block<From, on_the_way(To)>(x, re, n);
     put_together(re, im, y, n);
@@ -200,6 +222,11 @@ HWY_INLINE void cast_part(const void* x, void* y, std::size_t n) {
     float numbers[part_block];
     widen_block<storage_t<From>>(x, numbers, n);
     write_block<dtype::float32, To>(numbers, y, n);
+  } else if constexpr (is_stored(From)) {
+    constexpr dtype wide = on_the_way(From);
+    storage_t<wide> numbers[part_block];
+    cast_block<From, wide>(x, numbers, n);
+    write_block<wide, To>(numbers, y, n);
   } else if constexpr (is_complex(From)) {
     constexpr dtype part = on_the_way(From), wanted = on_the_way(To);
     part_t<From> re[part_block], im[part_block];

@@ -238,11 +238,6 @@ void run_rolled(const launch_call& c) {
       });
 }
 
-template <class... T>
-consteval auto rolled_kernels() {
-  return kernel_list(on_call<T>([](const launch_call& c) { run_rolled<T>(c); })...);
-}
-
 /// Moves elements along all axes at once.
 struct Rolled {
   static constexpr op_row row{.name = "Rolled",
@@ -252,8 +247,7 @@ struct Rolled {
                               .attrs = rolled_attributes,
                               .infer = infer_rolled,
                               .cost = 1};
-  static constexpr auto kernels = rolled_kernels<float, double, std::int32_t, std::int64_t, std::uint8_t, bool, float16,
-                                                 bfloat16, complex64, complex128>();
+  static constexpr auto kernels = on_calls<any_dtype>([]<class T>(const launch_call& c) { run_rolled<T>(c); });
   static constexpr auto gradient = gradient_of(
       wrt(keep::nothing, [](const auto& c) { return rolled_back(c.dy(), c.template attr<"shifts">().as_list()); }));
 };

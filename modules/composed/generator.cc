@@ -37,7 +37,7 @@ class generator {
   tensor truncated_normal(const shape& dims, double mean = 0, double stddev = 1, dtype type = dtype::float32);
   /// Random numbers of the gamma distribution, as `random_gamma`. float32 or float64.
   tensor gamma(const shape& dims, double alpha, double beta = 1, dtype type = dtype::float32);
-  /// Random integers in [low, high), all equally likely to within 2^-64. int32, int64 or uint8. Throws for an empty
+  /// Random integers in [low, high), all equally likely to within 2^-64. Any integer dtype. Throws for an empty
   /// interval, and for bounds that the dtype does not hold.
   tensor integers(const shape& dims, std::int64_t low, std::int64_t high, dtype type = dtype::int32);
   /// Random zeros and ones: 1 with the given probability. Any dtype. Throws for a probability outside of [0, 1].

@@ -70,10 +70,12 @@ struct drawable_range {
   std::int64_t least, most;
 };
 drawable_range range_of_integers(const composed& call, dtype type) {
-  if (type == dtype::uint8) return {0, 255};
-  if (type == dtype::int64) return {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
-  if (type != dtype::int32) call.refuse("dtype " + std::string(name_of(type)), "int32, int64 or uint8");
-  return {std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()};
+  if (!integral.has(type)) call.refuse("dtype " + std::string(name_of(type)), to_string(integral));
+  return visit(type, []<dtype Type>(dtype_constant<Type> is) -> drawable_range {
+    using T = typename decltype(is)::element;
+    if constexpr (!integral.has(Type)) return {};
+    else return {std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
+  });
 }
 
 // The weights as float64, and how many there are above 0.
@@ -158,9 +160,10 @@ tensor generator::integers(const shape& dims, std::int64_t low, std::int64_t hig
   const std::uint64_t width = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
   return drawn(*this, [&](generator& g) {
     const std::uint64_t from = static_cast<std::uint64_t>(g.seed());
-    if (type == dtype::int64) return whole_numbers<std::int64_t>(dims, from, low, width);
-    if (type == dtype::uint8) return whole_numbers<std::uint8_t>(dims, from, low, width);
-    return whole_numbers<std::int32_t>(dims, from, low, width);
+    return visit(type, [&]<dtype Type>(dtype_constant<Type> is) -> tensor {
+      if constexpr (!integral.has(Type)) return {};
+      else return whole_numbers<typename decltype(is)::element>(dims, from, low, width);
+    });
   });
 }
 

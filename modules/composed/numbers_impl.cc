@@ -64,7 +64,7 @@ tensor log_add_exp(const tensor& a, const tensor& b) {
   call.real("b", b);
   check_broadcast(call, a, b);
   const dtype type = promoted({&a, &b});
-  const dtype computed = lifted(computed_in(type, wide_floats), lift::floats);
+  const dtype computed = computed_in(lifted(type, lift::floats), wide_floats);
   const tensor p = cast(a, computed), q = cast(b, computed);
   // One smooth expression serves either order, so that derivatives of every order are right where the operands meet.
   const tensor first = p >= q, more = where(first, p, q), less = where(first, q, p);

@@ -13,8 +13,8 @@ export namespace kerngrad {
 
 /// The q-quantile over axes, all by default, for q from 0 to 1. It is at position q * (n - 1) of the n sorted elements,
 /// interpolated linearly between two of them (Hyndman and Fan 1996, definition 7). The result lies between the two
-/// elements and never falls as q rises. NaN if an element is NaN, and without elements. int32 and int64 give float64,
-/// uint8 and bool float32, as in `mean`. Throws for q outside of [0, 1] and for complex numbers. Differentiable: dy
+/// elements and never falls as q rises. NaN if an element is NaN, and without elements. Integers and bool give the
+/// floats that `mean` gives. Throws for q outside of [0, 1] and for complex numbers. Differentiable: dy
 /// goes to the two elements. Homogeneous of degree 1.
 tensor quantile(const tensor& x, double q, const axes& over = all_axes, bool keep_dims = false);
 /// The median over axes, all by default: `quantile` with q = 1/2. NaN if an element is NaN, and without elements.

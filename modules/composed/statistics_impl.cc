@@ -22,7 +22,7 @@ using detail::square_fold;
 namespace {
 
 // Numbers whose moments are taken, as floats; half precision as float32.
-tensor in_floats(const tensor& x) { return cast(x, lifted(computed_in(x.type(), wide_floats), lift::quotients)); }
+tensor in_floats(const tensor& x) { return cast(x, computed_in(lifted(x.type(), lift::quotients), wide_floats)); }
 
 // The fold of the squared distances: their mean, or their sum over the number of elements less `ddof`.
 square_fold fold_for(const composed& call, const tensor& x, const axes& over, std::int64_t ddof) {

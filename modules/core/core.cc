@@ -97,6 +97,10 @@ constexpr std::optional<dtype> dtype_named(std::string_view name) {
 constexpr std::size_t size_of(dtype type) { return trait_of(type).size; }
 /// The kind of a dtype's elements: boolean, integer, half, real, complex or text.
 constexpr dtype_kind kind_of(dtype type) { return trait_of(type).kind; }
+/// True for integer dtypes with negative numbers.
+constexpr bool is_signed_integer(dtype type) {
+  return kind_of(type) == dtype_kind::integer && trait_of(type).is_signed;
+}
 /// Numbers per element: 2 for complex numbers, 1 for others.
 constexpr int parts_of(dtype type) { return kind_of(type) == dtype_kind::complex ? 2 : 1; }
 
@@ -154,6 +158,10 @@ struct dtype_set {
   friend constexpr dtype_set operator&(dtype_set a, dtype_set b) {
     return {static_cast<std::uint16_t>(a.bits & b.bits)};
   }
+  /// The dtypes of the first set that the second one does not have.
+  friend constexpr dtype_set operator-(dtype_set a, dtype_set b) {
+    return {static_cast<std::uint16_t>(a.bits & ~b.bits)};
+  }
   constexpr bool operator==(const dtype_set&) const = default;
 };
 
@@ -187,7 +195,8 @@ inline constexpr dtype_set halves = detail::all_of(dtype_kind::half);
 inline constexpr dtype_set wide_floats = detail::all_of(dtype_kind::real);
 /// All floats, also those of 16 bits.
 inline constexpr dtype_set floating = wide_floats | halves;
-/// int32, int64 and uint8.
+/// All integers: int32, int64, uint8, and int8, int16, uint16 and uint32. An op without a kernel for one of the last
+/// four computes in int32, and in int64 for uint32.
 inline constexpr dtype_set integral = detail::all_of(dtype_kind::integer);
 /// Floats and integers.
 inline constexpr dtype_set numeric = floating | integral;
@@ -209,12 +218,38 @@ inline constexpr dtype_set differentiable = detail::all_differentiable();
 /// The names of the dtypes in the set, as in "float32, float64", for error messages and documents.
 std::string to_string(dtype_set set);
 
-/// Returns the common dtype of two operands: the later one in the order bool, uint8, int32, int64, float16 and
-/// bfloat16, float32, float64, complex64, complex128. There are two exceptions: complex64 with float64 gives
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+// True if an integer dtype holds all values of another one.
+constexpr bool holds_all(dtype wide, dtype type) {
+  const dtype_trait &to = trait_of(wide), &from = trait_of(type);
+  const auto digits = [](const dtype_trait& of) { return 8 * static_cast<int>(of.size) - (of.is_signed ? 1 : 0); };
+  return (to.is_signed || !from.is_signed) && digits(to) >= digits(from);
+}
+// The first integer dtype in the order of promotion that holds all values of both.
+constexpr dtype smallest_integer(dtype a, dtype b) {
+  dtype smallest = dtype::int64;
+  for (int i = 0; i < dtype_count; ++i) {
+    const dtype type = static_cast<dtype>(i);
+    if (integral.has(type) && holds_all(type, a) && holds_all(type, b) &&
+        trait_of(type).order < trait_of(smallest).order)
+      smallest = type;
+  }
+  return smallest;
+}
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
+/// Returns the common dtype of two operands: the later one in the order bool, integers, float16 and bfloat16, float32,
+/// float64, complex64, complex128. Two integers give the smallest integer dtype that holds the values of both: uint8
+/// with int8 gives int16, and uint32 with int32 gives int64. There are two exceptions: complex64 with float64 gives
 /// complex128, and float16 with bfloat16 gives float32. An integer with a float gives that float: int64 with float32 is
 /// float32. NumPy would widen to float64; other libraries with float32 defaults do the same as this one. Text and
 /// numbers have no common dtype, so ops throw for them.
 constexpr dtype promote(dtype a, dtype b) {
+  if (integral.has(a) && integral.has(b)) return detail::smallest_integer(a, b);
   const int of_a = trait_of(a).order, of_b = trait_of(b).order;
   if (of_a == of_b && a != b) return dtype::float32;
   if ((a == dtype::float64 && b == dtype::complex64) || (a == dtype::complex64 && b == dtype::float64))

@@ -212,20 +212,20 @@ tensor_list run_checked(const op_entry& op, std::span<const tensor* const> in, s
   return out;
 }
 
-// Calls an op of half precision on operands cast to float32. Applies the row's rules for half precision: what it
-// rejects, and which results are rounded to them.
-tensor_list run_rounded(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
-                        dtype half, std::uint32_t absent, const registered_kernel* instead) {
+// Calls an op on operands that were cast from `given`, which it has no kernel for, to `compute`. Applies the row's
+// rules for `given`: what it rejects, and which results have that dtype.
+tensor_list run_converted(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
+                          dtype given, dtype compute, std::uint32_t absent, const registered_kernel* instead) {
   const op_row& row = *op.row;
   work_array<view> views(in.size(), [&](std::size_t i) { return view_of(*in[i]); });
-  inference said{row, views.all(), attrs, half, result_of(half, row.types.after), {}, absent};
+  inference said{row, views.all(), attrs, given, result_of(given, row.types.after), {}, absent};
   row.infer(said);
   attr_list wide(attrs.size());
   for (std::size_t i = 0; i < attrs.size(); ++i) {
-    const bool asks = attrs[i].kind() == attr_kind::dtype && attrs[i].as_dtype() == half;
-    wide[i] = asks ? attr_value(dtype::float32) : attrs[i];
+    const bool asks = attrs[i].kind() == attr_kind::dtype && attrs[i].as_dtype() == given;
+    wide[i] = asks ? attr_value(compute) : attrs[i];
   }
-  tensor_list out = run_checked(op, in, wide.all(), dtype::float32, absent, instead);
+  tensor_list out = run_checked(op, in, wide.all(), compute, absent, instead);
   for (int k = 0; k < out.size(); ++k) out[k] = cast(out[k], said.out[k].type);
   return out;
 }
@@ -245,8 +245,9 @@ tensor_list run_promoted(const op_entry& op, std::span<const tensor* const> in, 
     promoted[i] = cast(*in[i], compute);
     return static_cast<const tensor*>(&promoted[i]);
   });
-  return compute == common ? run_checked(op, operands.all(), attrs, compute, absent, instead)
-                           : run_rounded(op, operands.all(), attrs, common, absent, instead);
+  return keeps_dtype(row, common, compute)
+             ? run_converted(op, operands.all(), attrs, common, compute, absent, instead)
+             : run_checked(op, operands.all(), attrs, compute, absent, instead);
 }
 
 // True if the operands are all there and of one dtype that the op computes in: nothing to check, nothing to promote.

@@ -93,15 +93,16 @@ struct op_entry {
   }
 };
 
-// The dtypes that every operand of a row may have and that the op computes in as they are. Halves are not among them:
-// what they are computed in is up to the kernels of the backend.
+// The dtypes that every operand of a row may have and that the op computes in as they are. Half precision and the
+// integers that are mostly stored are not among them: their dtype on the way is up to the kernels of the backend.
 constexpr dtype_set plain_dtypes(const op_row& row) {
   dtype_set all = row.operands.empty() ? dtype_set{} : any_dtype;
   for (const operand& item : row.operands) all = all & (item.part == role::value ? item.types : dtype_set{});
   dtype_set plain{};
   for (int i = 0; i < dtype_count; ++i) {
     const dtype type = static_cast<dtype>(i);
-    if (all.has(type) && !halves.has(type) && lifted(type, row.types.before) == type) plain = plain | only(type);
+    if (all.has(type) && computed_in(type, {}) == type && lifted(type, row.types.before) == type)
+      plain = plain | only(type);
   }
   return plain;
 }

@@ -272,15 +272,16 @@ class explainer {
     const kernel_ptr* const instead = record_.kernel_on(on_->name);
     told_.compute = computed_here(*record_.op, common, instead ? instead->get() : nullptr);
     const std::vector<view> seen = promoted(in);
-    // A half that is computed in float32 has the row's results for the half.
-    inference call{*row_, seen, normal.all(), common, result_of(common, row_->types.after)};
+    // Results that keep a dtype that the kernel does not compute in follow the row's rules for that dtype.
+    const dtype ruled = keeps_dtype(*row_, common, *told_.compute) ? common : *told_.compute;
+    inference call{*row_, seen, normal.all(), ruled, result_of(ruled, row_->types.after)};
     for (const auto& [i, x] : views::enumerate(in))
       if (!x->defined()) call.absent |= std::uint32_t{1} << i;
     if (!told_.decided_by.empty()) return;
     row_->infer(call);
     for (int k = 0; k < call.out.size(); ++k) {
       explained_result made{std::string(row_->result_name(static_cast<std::size_t>(k))), call.out[k], row_->bounded};
-      if (common != *told_.compute && call.out[k].type == common) made.cast_from = told_.compute;
+      if (ruled != *told_.compute && call.out[k].type == ruled) made.cast_from = told_.compute;
       told_.results.push_back(std::move(made));
     }
   }

@@ -26,12 +26,18 @@ integer_range range_of(dtype type) {
 }
 
 bool is_whole_dtype(dtype type) { return (integral | boolean_only).has(type); }
-// Dtype of integers next to a tensor: bool counts as int32.
-dtype integers_beside(dtype like) { return like == dtype::boolean ? dtype::int32 : like; }
+// Dtype that integers next to a tensor are computed in: bool counts as int32.
+dtype integers_beside(dtype like) { return like == dtype::boolean ? dtype::int32 : computed_in(like, {}); }
 
 bool holds(dtype type, const plain_number& n) {
   const auto [least, most] = range_of(type);
   return n.is_integer && n.integer >= least && n.integer <= most;
+}
+// The dtype of a number next to integers: theirs if it holds the number, or else the one that they are computed in.
+std::optional<dtype> integer_for(const plain_number& n, dtype like) {
+  const dtype computed = integers_beside(like);
+  if (like != dtype::boolean && holds(like, n)) return like;
+  return holds(computed, n) ? std::optional(computed) : std::nullopt;
 }
 // A fraction, an infinity or NaN: what no integer dtype has.
 bool makes_floats(const plain_number& n) {
@@ -101,14 +107,14 @@ tensor compared(const op_entry& op, const tensor& x, const plain_number& n, numb
 dtype dtype_beside(const plain_number& n, dtype like) {
   if (!is_whole_dtype(like)) return like;
   if (like == dtype::boolean && !n.of_whole_type) return dtype::float32;
-  return holds(integers_beside(like), n) ? integers_beside(like) : dtype::float32;
+  return integer_for(n, like).value_or(dtype::float32);
 }
 
 std::optional<dtype> dtype_beside(const op_row& row, const plain_number& n, dtype like) {
   if (!is_whole_dtype(like)) return like;
   const bool exact = compares(row);
-  if (holds(integers_beside(like), n) && (exact || like != dtype::boolean || n.of_whole_type))
-    return integers_beside(like);
+  if (exact || like != dtype::boolean || n.of_whole_type)
+    if (const std::optional<dtype> type = integer_for(n, like)) return type;
   if (exact) return {};
   const dtype lifts_to = lifted(like, row.types.before);
   if (!is_whole_dtype(lifts_to)) return lifts_to;

@@ -65,9 +65,15 @@ class named_by_row {
 /// The dtype that a call's kernel computes in: the common one of its value operands, lifted; without them the one that
 /// an attribute says. Attributes are as check_attrs gives them.
 dtype common_dtype(const op_row& row, std::span<const tensor* const> in, std::span<const attr_value> attrs);
-/// The dtype that a call computes in on the active backend: the common one, or float32 for a half that neither the
-/// backend nor the registered kernel that stands in for it has a kernel for.
+/// The dtype that a call computes in on the active backend: the common one, or that of `computed_in` where neither the
+/// backend nor the registered kernel that stands in for it has a kernel for the common one.
 dtype computed_here(const op_entry& op, dtype common, const registered_kernel* instead);
+/// True if an op that computes in another dtype than the common one has results of the common dtype all the same: of
+/// half precision, and where the caller asks for the dtype. Integers stay in the wider dtype.
+constexpr bool keeps_dtype(const op_row& row, dtype common, dtype compute) {
+  return common != compute && (halves.has(common) || row.types.after == result::attribute);
+}
+
 /// The refusal of a call that no kernel takes.
 error missing_kernel(const op_entry& op, const live_backend& on, dtype type);
 

@@ -193,15 +193,16 @@ dtype common_dtype(const op_row& row, std::span<const tensor* const> in, std::sp
 }
 
 dtype computed_here(const op_entry& op, dtype common, const registered_kernel* instead) {
-  // Ops that make float32 of half precision, or have no kernel, take it as it is.
+  // Ops that convert elements, or have no kernel, take every dtype as it is.
   const convention called = op.row->convention;
-  if (!halves.has(common) || called == convention::cast || called == convention::copy) return common;
+  const dtype otherwise = computed_in(common, {});
+  if (common == otherwise || called == convention::cast || called == convention::copy) return common;
   if (instead && instead->config.dtypes.has(common)) return common;
-  if (const int table = fast_table(); table >= 0) return op.kernel(table, common).exists() ? common : dtype::float32;
+  if (const int table = fast_table(); table >= 0) return op.kernel(table, common).exists() ? common : otherwise;
   const std::shared_ptr<const live_backend> on = backend_here();
   if (on->slot(op, common)) return common;
   const kernel_ptr registered = on->table < 0 ? registered_for(op.row->name, on->name) : nullptr;
-  return registered && registered->config.dtypes.has(common) ? common : dtype::float32;
+  return registered && registered->config.dtypes.has(common) ? common : otherwise;
 }
 
 error missing_kernel(const op_entry& op, const live_backend& on, dtype type) {

@@ -125,16 +125,16 @@ std::string_view graph_name_of(dtype type) {
   switch (type) {
     case dtype::float32: return "DT_FLOAT";
     case dtype::float64: return "DT_DOUBLE";
-    case dtype::int32: return "DT_INT32";
-    case dtype::int64: return "DT_INT64";
-    case dtype::uint8: return "DT_UINT8";
-    case dtype::boolean: return "DT_BOOL";
-    case dtype::text: return "DT_STRING";
-    case dtype::complex64: return "DT_COMPLEX64";
     case dtype::float16: return "DT_HALF";
-    case dtype::bfloat16: return "DT_BFLOAT16";
-    default: return "DT_COMPLEX128";
+    case dtype::text: return "DT_STRING";
+    default: break;
   }
+  // TensorFlow has the other names in capitals.
+  const auto is_of = [type](const graph_dtype& known) {
+    return std::ranges::equal(known.name.substr(std::min<std::size_t>(3, known.name.size())), name_of(type), {}, {},
+                              [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  };
+  return std::ranges::find_if(graph_dtypes, is_of)->name;
 }
 
 partial_shape shape_in(const origin& file, const json& value, std::string_view what) {

@@ -65,11 +65,11 @@ class named_tensors {
 
 /// Reads a file whose name ends in .npy, .npz, .safetensors, .csv, .png, .ppm, .pgm or .wav, in upper or lower case.
 ///
-/// A .npy or .npz (stored or deflated) holds bool, uint8, int32, int64, float16, float32, float64, complex64 or
-/// complex128. Either byte order, C's order and Fortran's order are read. Structured dtypes, objects and pickles are
-/// rejected. Members of a .npz that are no .npy files, such as folders, are in `skipped`. A .safetensors holds BOOL,
-/// U8, I32, I64, F16, BF16, F32, F64 or C64. Tensors of other dtypes are in `skipped`. A .csv is float64 [rows,
-/// columns], as `load_csv` reads it by default.
+/// A .npy or .npz (stored or deflated) holds bool, integers of 8 to 64 bits other than uint64, float16, float32,
+/// float64, complex64 or complex128. Either byte order, C's order and Fortran's order are read. Structured dtypes,
+/// objects and pickles are rejected. Members of a .npz that are no .npy files, such as folders, are in `skipped`. A
+/// .safetensors holds BOOL, U8, U16, U32, I8, I16, I32, I64, F16, BF16, F32, F64 or C64. Tensors of other dtypes are in
+/// `skipped`. A .csv is float64 [rows, columns], as `load_csv` reads it by default.
 ///
 /// A .png is uint8 [height, width, channels] with 1 (gray), 2 (gray and alpha), 3 (RGB) or 4 (RGBA) channels. Palettes
 /// are expanded, other bit depths are scaled to 8 bits; gamma and profiles are not applied. A .ppm (P6) is uint8

@@ -22,14 +22,14 @@ constexpr std::string_view magic = "\x93NUMPY";
 constexpr std::size_t longest_header = 65535;  // what version 1 can say: no header of numbers needs more
 constexpr std::size_t header_alignment = 64;
 
-// How a dtype is spelt, after the byte order.
-struct numpy_dtype {
-  std::string_view code;
-  dtype type;
-};
-constexpr numpy_dtype numpy_dtypes[] = {{"b1", dtype::boolean}, {"u1", dtype::uint8},     {"i4", dtype::int32},
-                                        {"i8", dtype::int64},   {"f2", dtype::float16},   {"f4", dtype::float32},
-                                        {"f8", dtype::float64}, {"c8", dtype::complex64}, {"c16", dtype::complex128}};
+// The dtypes that NumPy has too.
+constexpr dtype_set of_numpy = any_dtype - only(dtype::bfloat16);
+// How such a dtype is spelt, after the byte order: its kind, and the bytes of an element.
+std::string numpy_code(dtype type) {
+  constexpr std::string_view kinds = "biffc";  // in the order of dtype_kind
+  const char kind = kinds[static_cast<std::size_t>(kind_of(type))];
+  return (kind == 'i' && !is_signed_integer(type) ? 'u' : kind) + std::to_string(size_of(type));
+}
 
 struct npy_description {
   std::string type;
@@ -142,17 +142,18 @@ class literal_reader {
 dtype dtype_in(const origin& file, std::string_view text, bool& swapped) {
   const auto refuse = [&](std::string_view what, std::string_view advice) {
     file.refuse("has dtype " + in_quotes(text) + std::string(what),
-                "bool, uint8, int32, int64, float16, float32, float64, complex64 or complex128", advice);
+                "one of " + to_string(of_numpy), advice);
   };
   constexpr std::string_view orders = "<>=|";
   const bool marked = !text.empty() && orders.find(text[0]) != std::string_view::npos;
   const std::string_view code = text.substr(marked ? 1 : 0);
   if (code.starts_with('O'))
     refuse(", objects of Python, which only running a pickle could read", "save an array of numbers");
-  for (const numpy_dtype& known : numpy_dtypes) {
-    if (known.code != code) continue;
+  for (int t = 0; t < dtype_count; ++t) {
+    const dtype type = static_cast<dtype>(t);
+    if (!of_numpy.has(type) || numpy_code(type) != code) continue;
     swapped = marked && text[0] == '>';
-    return known.type;
+    return type;
   }
   refuse("", "convert it with astype before saving it");
   __builtin_unreachable();
@@ -203,13 +204,11 @@ tensor read_npy(const origin& file, byte_source& from, std::string_view what) {
 }
 
 std::string npy_header(const origin& file, std::string_view what, const tensor& x) {
-  const auto known = std::find_if(std::begin(numpy_dtypes), std::end(numpy_dtypes),
-                                  [&](const numpy_dtype& d) { return d.type == x.type(); });
-  if (known == std::end(numpy_dtypes))
+  if (!of_numpy.has(x.type()))
     file.refuse("would have " + std::string(name_of(x.type())) + " for " + std::string(what), "a dtype that NumPy has",
                 "convert it to float32, or save a .safetensors");
   std::string header = "{'descr': '";
-  header += (size_of(x.type()) == 1 ? "|" : "<") + std::string(known->code) + "', 'fortran_order': False, 'shape': (";
+  header += (size_of(x.type()) == 1 ? "|" : "<") + numpy_code(x.type()) + "', 'fortran_order': False, 'shape': (";
   for (int axis = 0; axis < x.rank(); ++axis) header += (axis ? ", " : "") + std::to_string(x.dims()[axis]);
   header += x.rank() == 1 ? ",), }" : "), }";
   constexpr std::size_t before = magic.size() + 4;  // the version and the length follow it

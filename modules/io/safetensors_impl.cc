@@ -27,14 +27,17 @@ constexpr int header_depth = 3;                        // an object of names, ea
 constexpr std::string_view metadata = "__metadata__";
 constexpr std::string_view whole_file = "a safetensors file that is whole";
 
-struct safetensors_dtype {
-  std::string_view code;
-  dtype type;
-};
-constexpr safetensors_dtype safetensors_dtypes[] = {
-    {"BOOL", dtype::boolean}, {"U8", dtype::uint8},    {"I32", dtype::int32},
-    {"I64", dtype::int64},    {"F16", dtype::float16}, {"BF16", dtype::bfloat16},
-    {"F32", dtype::float32},  {"F64", dtype::float64}, {"C64", dtype::complex64}};
+// The dtypes that the format has too.
+constexpr dtype_set of_safetensors = any_dtype - only(dtype::complex128);
+// How such a dtype is spelt: its kind, and the bits of an element.
+std::string safetensors_code(dtype type) {
+  if (type == dtype::boolean) return "BOOL";
+  constexpr std::array kinds{"", "I", "F", "F", "C"};  // in the order of dtype_kind
+  const bool counts = kind_of(type) == dtype_kind::integer && !is_signed_integer(type);
+  const char* const plain = kinds[static_cast<std::size_t>(kind_of(type))];
+  const std::string kind = type == dtype::bfloat16 ? "BF" : counts ? "U" : plain;
+  return kind + std::to_string(8 * size_of(type));
+}
 
 // Reads the values of a header, which stay in the document.
 json_document parsed_header(const origin& file, std::span<const std::byte> bytes) {
@@ -75,8 +78,9 @@ described described_by(const origin& file, std::string_view name, const json_val
   const json_value* const code = entry.find("dtype");
   if (!code || !code->is_string()) file.refuse("has " + in_quotes(name) + " without a \"dtype\"", whole_file);
   described found{name, code->text(), &entry};
-  for (const safetensors_dtype& known : safetensors_dtypes)
-    if (known.code == found.code) found.type = known.type;
+  for (int t = 0; t < dtype_count; ++t)
+    if (const dtype type = static_cast<dtype>(t); of_safetensors.has(type) && safetensors_code(type) == found.code)
+      found.type = type;
   const std::vector<std::int64_t> offsets = integers_in(file, name, entry, "data_offsets");
   if (offsets.size() != 2 || offsets[0] > offsets[1])
     file.refuse("has " + in_quotes(name) + " with no legal \"data_offsets\"", "a begin and an end");
@@ -134,9 +138,8 @@ tensor elements_at(const origin& file, const described& one, std::span<const std
   return read_elements(file, in_quotes(one.name), from, dims, *one.type);
 }
 
-std::string_view code_of(const origin& file, const named_tensor& one) {
-  for (const safetensors_dtype& known : safetensors_dtypes)
-    if (known.type == one.value.type()) return known.code;
+std::string code_of(const origin& file, const named_tensor& one) {
+  if (of_safetensors.has(one.value.type())) return safetensors_code(one.value.type());
   file.refuse("would have " + std::string(name_of(one.value.type())) + " for " + in_quotes(one.name),
               "a dtype that safetensors has", "save a .npz");
 }

@@ -91,18 +91,14 @@ void fold_halves(reduction how, std::span<const void* const> parts, void* y, std
 }  // namespace
 
 void fold(reduction how, dtype type, std::span<const void* const> parts, void* y, std::int64_t count) {
-  switch (type) {
-    case dtype::float32: return fold_blocks<float>(how, parts, y, count);
-    case dtype::float64: return fold_blocks<double>(how, parts, y, count);
-    case dtype::float16: return fold_halves<float16>(how, parts, y, count);
-    case dtype::bfloat16: return fold_halves<bfloat16>(how, parts, y, count);
-    case dtype::int32: return fold_blocks<std::int32_t>(how, parts, y, count);
-    case dtype::int64: return fold_blocks<std::int64_t>(how, parts, y, count);
-    case dtype::uint8: return fold_blocks<std::uint8_t>(how, parts, y, count);
-    case dtype::complex64: return fold_blocks<float>(how, parts, y, 2 * count);
-    case dtype::complex128: return fold_blocks<double>(how, parts, y, 2 * count);
-    default: fail("kg::mpi::all_reduce", std::string(name_of(type)), "a dtype that can be summed");
-  }
+  visit(type, [&]<dtype Type>(dtype_constant<Type> is) {
+    using T = typename decltype(is)::element;
+    if constexpr (!summed.has(Type))
+      fail("kg::mpi::all_reduce", std::string(name_of(Type)), "one of " + to_string(summed));
+    else if constexpr (kind_of(Type) == dtype_kind::half) fold_halves<T>(how, parts, y, count);
+    else if constexpr (kind_of(Type) == dtype_kind::complex) fold_blocks<decltype(T::real)>(how, parts, y, 2 * count);
+    else fold_blocks<T>(how, parts, y, count);
+  });
 }
 
 }  // namespace kerngrad::mpi::detail

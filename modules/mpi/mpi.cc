@@ -65,7 +65,7 @@ void finish();
 
 namespace kerngrad::mpi::detail {
 
-inline constexpr dtype_set summed = floating | integral | only(dtype::complex64) | only(dtype::complex128);
+inline constexpr dtype_set summed = numeric | complex_only;
 inline constexpr operand any_numbers[] = {{"x", any_dtype}};
 inline constexpr operand sums_of[] = {{"x", summed}};
 inline constexpr operand ordered[] = {{"x", numeric}};
@@ -103,19 +103,14 @@ void run_send_recv(const launch_call& c);
 void run_barrier(const launch_call& c);
 
 // A kernel for each dtype: all of them run the same function.
-template <void (*Run)(const launch_call&), class... T>
-consteval auto kernels_of() {
-  return kernel_list(on_call<T>([](const launch_call& c) { Run(c); })...);
-}
+template <void (*Run)(const launch_call&), dtype_set Set>
+inline constexpr auto kernels_of = on_calls<Set>([]<class>(const launch_call& c) { Run(c); });
 template <void (*Run)(const launch_call&)>
-inline constexpr auto ordered_kernels =
-    kernels_of<Run, float, double, float16, bfloat16, std::int32_t, std::int64_t, std::uint8_t>();
+inline constexpr auto ordered_kernels = kernels_of<Run, numeric>;
 template <void (*Run)(const launch_call&)>
-inline constexpr auto sum_kernels = kernels_of<Run, float, double, float16, bfloat16, std::int32_t, std::int64_t,
-                                               std::uint8_t, complex64, complex128>();
+inline constexpr auto sum_kernels = kernels_of<Run, summed>;
 template <void (*Run)(const launch_call&)>
-inline constexpr auto all_kernels = kernels_of<Run, float, double, float16, bfloat16, std::int32_t, std::int64_t,
-                                               std::uint8_t, bool, complex64, complex128>();
+inline constexpr auto all_kernels = kernels_of<Run, any_dtype>;
 
 // The gradients of the ops: they call the ops of the other direction.
 tensor sum_of_all(const tensor& x, const attr_value& comm, const attr_value& mean);

@@ -180,9 +180,10 @@ enum class lift : std::uint8_t {
   none,       ///< no conversion
   integers,   ///< bool becomes int32
   signs,      ///< bool and uint8 become int32
-  totals,     ///< bool becomes int32, uint8 int64
+  totals,     ///< bool becomes int32, integers other than int32 become int64
+  sums,       ///< the same, but uint8 stays: its kernel adds up in int64
   floats,     ///< bool and integers become float32
-  quotients,  ///< to a float that holds the integers: bool and uint8 become float32, int32 and int64 float64
+  quotients,  ///< to a float that holds the integers: bool and those below 32 bits become float32, the others float64
 };
 
 /// The dtype of a result.
@@ -458,19 +459,19 @@ constexpr attr_value default_of(const attr_spec& spec) {
 
 /// The dtype that a kernel computes in, from the promoted dtype of its value operands.
 constexpr dtype lifted(dtype type, lift before) {
-  if ((before == lift::integers || before == lift::signs || before == lift::totals) && type == dtype::boolean)
-    return dtype::int32;
+  if (before == lift::none || !(integral | boolean_only).has(type)) return type;
+  if (before == lift::floats) return dtype::float32;
+  if (before == lift::quotients) return size_of(type) < 4 ? dtype::float32 : dtype::float64;
+  if (type == dtype::boolean) return dtype::int32;
   if (before == lift::signs && type == dtype::uint8) return dtype::int32;
-  if (before == lift::totals && type == dtype::uint8) return dtype::int64;
-  if (before == lift::quotients && (type == dtype::int32 || type == dtype::int64)) return dtype::float64;
-  if ((before == lift::floats || before == lift::quotients) && (integral | boolean_only).has(type))
-    return dtype::float32;
-  return type;
+  const bool adds_up = before == lift::totals || (before == lift::sums && type != dtype::uint8);
+  return adds_up && type != dtype::int32 ? dtype::int64 : type;
 }
 
-/// The dtype in which an op with kernels for `kernels` computes: float32 for half precision without a kernel.
+/// The dtype in which an op with kernels for `kernels` computes. Without a kernel, half precision is computed in
+/// float32, int8, int16 and uint16 in int32, and uint32 in int64.
 constexpr dtype computed_in(dtype type, dtype_set kernels) {
-  return halves.has(type) && !kernels.has(type) ? dtype::float32 : type;
+  return kernels.has(type) ? type : trait_of(type).computed;
 }
 
 /// The dtype of a result, from the one that the kernel computes in.

@@ -24,7 +24,7 @@ inline constexpr operand x_arithmetic[] = {{"x", arithmetic}};
 inline constexpr operand x_boolean[] = {{"x", boolean_only}};
 
 // The ways in which dtypes go through: they stay, integers become float32, or the float that holds them, bool becomes
-// int32, bool and uint8 do, bool becomes int32 and uint8 int64, or the result is boolean.
+// int32, bool and uint8 do, bool becomes int32 and integers other than int32 become int64, or the result is boolean.
 inline constexpr type_rule unchanged{};
 inline constexpr type_rule floats{.before = lift::floats};
 inline constexpr type_rule quotients{.before = lift::quotients};

@@ -88,13 +88,24 @@ constexpr shape with_inserted(const shape& dims, int axis, std::int64_t size) {
   return shape(std::span<const std::int64_t>(sizes, static_cast<std::size_t>(dims.rank()) + 1));
 }
 
+/// The least value of an integer dtype, and the first one above its range.
+struct integer_bounds {
+  double least, end;
+};
+constexpr integer_bounds bounds_of(dtype type) {
+  return visit(type, []<dtype Type>(dtype_constant<Type> is) -> integer_bounds {
+    using T = typename decltype(is)::element;
+    if constexpr (!integral.has(Type)) return {};
+    else return {static_cast<double>(std::numeric_limits<T>::min()),
+                 2 * static_cast<double>(std::numeric_limits<T>::max() / 2 + 1)};
+  });
+}
 /// True if an integer dtype holds the number without its fraction, and for every number of another dtype. The end of
 /// int64 is the double that is nearest to its largest integer.
 constexpr bool has_integer(dtype type, double value) {
   if (!integral.has(type)) return true;
-  if (type == dtype::int64) return value >= -0x1p63 && value <= 0x1p63;
-  const double least = type == dtype::uint8 ? 0 : -0x1p31, end = type == dtype::uint8 ? 256 : 0x1p31;
-  return value > least - 1 && value < end;
+  const auto [least, end] = bounds_of(type);
+  return type == dtype::int64 ? value >= least && value <= end : value > least - 1 && value < end;
 }
 /// Rejects a number that an integer dtype does not hold.
 constexpr void expect_integer(const inference& call, std::string_view name, double value, dtype type) {
@@ -161,9 +172,9 @@ export constexpr void clip(inference& call) {
   if (least > most) refuse("clipValueMin <= clipValueMax");
   if (integral.has(call.compute)) {
     if (least != least || most != most) refuse("numbers as bounds of " + std::string(name_of(call.compute)));
-    const double end = call.compute == dtype::uint8 ? 256 : call.compute == dtype::int32 ? 0x1p31 : 0x1p63;
+    const auto [least_of_all, end] = bounds_of(call.compute);
     const double first = __builtin_ceil(least), last = __builtin_floor(most);
-    if (first > last || first >= end || last < (call.compute == dtype::uint8 ? 0 : -end))
+    if (first > last || first >= end || last < least_of_all)
       refuse("bounds with a value of " + std::string(name_of(call.compute)) + " between them");
   }
   same(call);

@@ -19,7 +19,8 @@ namespace detail {
 
 static_assert(static_cast<int>(dtype::float32) == KERNGRAD_FLOAT32 && static_cast<int>(dtype::int64) == KERNGRAD_INT64);
 static_assert(static_cast<int>(dtype::complex64) == KERNGRAD_COMPLEX64 &&
-              static_cast<int>(dtype::complex128) == KERNGRAD_COMPLEX128);
+              static_cast<int>(dtype::complex128) == KERNGRAD_COMPLEX128 &&
+              static_cast<int>(dtype::uint32) == KERNGRAD_UINT32 && dtype_count == KERNGRAD_UINT32 + 1);
 static_assert(static_cast<int>(attr_kind::boolean) == KERNGRAD_BOOLEAN_ATTR);
 static_assert(static_cast<int>(attr_kind::list) == KERNGRAD_LIST_ATTR && attr_kind_count == KERNGRAD_NUMBERS_ATTR + 1);
 

@@ -52,6 +52,10 @@ consteval own_kernel per_pair(F);
 /// are uninitialized.
 template <element T, class F>
 consteval own_kernel on_call(F);
+/// Makes the kernels of all dtypes of a set, the op's member `kernels`, from a template of such a function:
+/// `on_calls<any_dtype>([]<class T>(const launch_call& c) { ... })`.
+template <dtype_set Set, class F>
+consteval auto on_calls(F);
 
 /// Makes the list of an op's kernels, one per dtype, for its member `kernels` or `reference`.
 template <std::same_as<own_kernel>... Kernels>
@@ -233,6 +237,17 @@ consteval own_kernel on_call(F) {
   own_kernel k{dtype_of<T>, {}, true};
   k.slot.direct = [](const launch_call& c) { F{}(c); };
   return k;
+}
+template <dtype_set Set, class F>
+consteval auto on_calls(F) {
+  std::array<own_kernel, static_cast<std::size_t>(__builtin_popcount(Set.bits))> all;
+  std::size_t next = 0;
+  const auto add = [&]<dtype Type>(dtype_constant<Type> is) {
+    using T = typename decltype(is)::element;
+    if constexpr (Set.has(Type)) all[next++] = on_call<T>([](const launch_call& c) { F{}.template operator()<T>(c); });
+  };
+  for (int t = 0; t < dtype_count; ++t) visit(static_cast<dtype>(t), add);
+  return all;
 }
 
 /// The elements of operand i in row-major order, for a kernel of `on_call`; empty for an omitted operand. T is the

@@ -84,7 +84,7 @@ cell cell_of(const T& value, std::ostringstream& in) {
   else if constexpr (kind_of(Type) == dtype_kind::boolean) return {value ? "true" : "false"};
   else if constexpr (kind_of(Type) == dtype_kind::complex) return complex_cell(value, in);
   else if constexpr (kind_of(Type) == dtype_kind::half) return number_cell(static_cast<float>(value), in);
-  else if constexpr (Type == dtype::uint8) return number_cell(static_cast<unsigned>(value), in);
+  else if constexpr (sizeof(T) == 1) return number_cell(static_cast<int>(value), in);  // no character
   else return number_cell(value, in);
 }
 

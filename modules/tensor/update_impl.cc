@@ -133,13 +133,16 @@ tensor products_of_rows(const tensor& rows, const tensor& values) {
   return gather(products, indices_of(found));
 }
 
-// The rows after all updates of each, so that it makes no difference which of equal ones is written last. Updates
-// without a kernel are computed in int32, whose lower bits are those of uint8.
+// Dtype that updates which meet are computed in. The lower bits of a wider integer are those of the narrower one.
+dtype wide_type(dtype type) { return type == dtype::uint8 ? dtype::int32 : computed_in(type, {}); }
+
+// The rows after all updates of each, so that it makes no difference which of equal ones is written last.
 tensor combined_in_turn(const tensor& flat, const tensor& rows, part_update how, const tensor& values) {
   if (flat.type() == dtype::complex64 && how == part_update::multiply)
     return gather(flat, rows) * products_of_rows(rows, values);
-  const bool narrow = flat.type() == dtype::uint8;
-  const tensor x = narrow ? cast(flat, dtype::int32) : flat, by = narrow ? cast(values, dtype::int32) : values;
+  const bool whole = integral.has(flat.type());
+  const dtype wide = wide_type(flat.type());
+  const tensor x = whole ? cast(flat, wide) : flat, by = whole ? cast(values, wide) : values;
   const tensor all = how == part_update::multiply ? scatter_mul(x, rows, by)
                      : how == part_update::max    ? scatter_max(x, rows, by)
                                                   : scatter_min(x, rows, by);
@@ -150,9 +153,7 @@ tensor combined_in_turn(const tensor& flat, const tensor& rows, part_update how,
 tensor summed(const tensor& flat, const update_position& p, const tensor& values) {
   const auto sums_of = [&](const tensor& parts) { return gather(segment_sum(parts, p.rows, p.slices), p.rows); };
   const tensor sums = flat.type() == dtype::complex64 ? complex(sums_of(real(values)), sums_of(imag(values)))
-                      : flat.type() == dtype::uint8   ? sums_of(cast(values, dtype::int32))
-                      : halves.has(flat.type())       ? sums_of(cast(values, dtype::float32))
-                                                      : sums_of(values);
+                                                      : sums_of(cast(values, wide_type(flat.type())));
   return cast(gather(flat, p.rows) + sums, flat.type());
 }
 
@@ -216,7 +217,7 @@ tensor updated_at(tensor x, const index_items& indices, part_update how, const t
   const std::int64_t count = p.rows.size();
   const tensor spread = reshape(given.dims() == p.dims ? given : broadcast_to(given, p.dims), {count, p.inner});
   tensor flat = reshape(x, {p.slices, p.inner});
-  const tensor fresh = converted(combined(flat, p, how, spread), x.type());
+  const tensor fresh = cast(combined(flat, p, how, spread), x.type());
   const shape dims = x.dims();
   flat = tensor();  // x may be its only owner now
   if (may_change(x, fresh)) return written_into(std::move(x), p, fresh);

@@ -133,7 +133,11 @@ std::optional<dtype> expected_dtype(const op_row& row, std::size_t k, const prep
       if (spec.part == role::value) common = common ? promote(*common, x.type()) : x.type();
   }
   if (!common) return {};
-  return result_of(lifted(*common, row.types.before), after);
+  const dtype lifts_to = lifted(*common, row.types.before);
+  if (!integral.has(lifts_to) || computed_in(lifts_to, {}) == lifts_to || row.convention == convention::copy)
+    return result_of(lifts_to, after);
+  if (!is_known(row)) return {};  // up to its kernels
+  return result_of(computed_in(lifts_to, kernel_dtypes(backend::simd, find_op(row.name))), after);
 }
 
 std::optional<shape> expected_shape(const op_row& row, const prepared& call) {

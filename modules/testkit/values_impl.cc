@@ -162,7 +162,7 @@ tensor values_for(const op_row& row, std::size_t operand, const shape& dims, dty
   std::vector<double> values = smooth_values(in, count, operand, detail::orders_elements(row), draw);
   for (double& v : values) {
     if (integral.has(type)) v = std::nearbyint(v * 4);
-    if (type == dtype::uint8) v = std::fabs(v) * 9;
+    if (integral.has(type) && !is_signed_integer(type)) v = std::fabs(v) * 9;
     if (type == dtype::boolean) v = v > 0.6;
   }
   return from_doubles(values, dims, type);

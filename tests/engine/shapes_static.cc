@@ -32,8 +32,13 @@ static_assert(kg::promote(dtype::float64, dtype::complex64) == dtype::complex128
 static_assert(kg::promote(dtype::complex64, dtype::complex128) == dtype::complex128);
 static_assert(kg::promote(dtype::int64, dtype::float16) == dtype::float16);
 static_assert(kg::promote(dtype::float16, dtype::bfloat16) == dtype::float32);
-// The least upper bound: one of the two, but for the halves, which meet in float32, and float64 with complex64, which
-// meet in complex128.
+static_assert(kg::promote(dtype::uint8, dtype::int8) == dtype::int16 &&
+              kg::promote(dtype::uint16, dtype::int8) == dtype::int32 &&
+              kg::promote(dtype::uint32, dtype::int32) == dtype::int64 &&
+              kg::promote(dtype::uint8, dtype::uint32) == dtype::uint32 &&
+              kg::promote(dtype::int16, dtype::bfloat16) == dtype::bfloat16);
+// The least upper bound: one of the two, but for the halves, which meet in float32, float64 with complex64, which meet
+// in complex128, and integers with and without a sign, which meet in a wider one.
 constexpr bool promotion_is_a_supremum() {
   for (int a = 0; a < kg::dtype_count; ++a)
     for (int b = 0; b < kg::dtype_count; ++b) {
@@ -41,7 +46,9 @@ constexpr bool promotion_is_a_supremum() {
       const bool both_halves = kg::halves.has(x) && kg::halves.has(y);
       const bool wide = kg::promote(x, y) == dtype::complex128;
       if (kg::promote(x, y) != kg::promote(y, x) || kg::promote(x, x) != x) return false;
-      if (!both_halves && !wide && kg::promote(x, y) != x && kg::promote(x, y) != y) return false;
+      const bool both_whole = kg::integral.has(x) && kg::integral.has(y);
+      const bool signs_differ = both_whole && kg::is_signed_integer(x) != kg::is_signed_integer(y);
+      if (!both_halves && !wide && !signs_differ && kg::promote(x, y) != x && kg::promote(x, y) != y) return false;
       for (int c = 0; c < kg::dtype_count; ++c)
         if (kg::promote(kg::promote(x, y), static_cast<dtype>(c)) !=
             kg::promote(x, kg::promote(y, static_cast<dtype>(c))))
@@ -66,7 +73,10 @@ static_assert(kg::floating.has(dtype::float16) && kg::differentiable.has(dtype::
               !kg::differentiable.has(dtype::int32) && !kg::differentiable.has(dtype::text));
 static_assert(kg::computed_in(dtype::float16, kg::wide_floats) == dtype::float32 &&
               kg::computed_in(dtype::float16, kg::halves) == dtype::float16 &&
-              kg::computed_in(dtype::float64, kg::halves) == dtype::float64);
+              kg::computed_in(dtype::float64, kg::halves) == dtype::float64 &&
+              kg::computed_in(dtype::uint16, kg::floating) == dtype::int32 &&
+              kg::computed_in(dtype::uint32, kg::floating) == dtype::int64 &&
+              kg::computed_in(dtype::uint32, kg::integral) == dtype::uint32);
 
 // ------------------------------------------------------------------------------------------ halves
 

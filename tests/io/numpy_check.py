@@ -9,16 +9,17 @@ import tempfile
 
 import numpy
 
-DTYPES = ['?', 'u1', '<i4', '>i4', '<i8', '>i8', '<f2', '>f2', '<f4', '>f4', '<f8', '>f8', '<c8', '>c8', '<c16', '>c16']
+DTYPES = ['?', 'i1', 'u1'] + [order + code for code in ('i2', 'u2', 'i4', 'u4', 'i8', 'f2', 'f4', 'f8', 'c8', 'c16')
+                               for order in '<>']
 SHAPES = [(), (1,), (7,), (0,), (2, 3), (0, 4), (2, 3, 5)]
-REFUSED = [numpy.array(['a']), numpy.array([None]), numpy.zeros(2, 'i2'), numpy.zeros(2, [('a', 'f4')])]
+REFUSED = [numpy.array(['a']), numpy.array([None]), numpy.zeros(2, 'u8'), numpy.zeros(2, [('a', 'f4')])]
 
 
 def arrays():
     random = numpy.random.default_rng(1)
     for dtype, shape in itertools.product(DTYPES, SHAPES):
         values = random.standard_normal(shape) * 100
-        array = numpy.asarray(values > 0 if dtype == '?' else abs(values) if dtype == 'u1' else values).astype(dtype)
+        array = numpy.asarray(values > 0 if dtype == '?' else abs(values) if 'u' in dtype else values).astype(dtype)
         yield array
         if len(shape) > 1:
             yield numpy.asfortranarray(array)

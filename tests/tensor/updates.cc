@@ -20,7 +20,8 @@ using doubles = std::vector<double>;
 
 TEST(updates, of_a_place_that_is_named_twice_take_all_values_in_every_dtype) {
   const tensor index({2, 0, 2});
-  for (const dtype type : {dtype::float32, dtype::float64, dtype::float16, dtype::int32, dtype::int64, dtype::uint8}) {
+  for (const dtype type : {dtype::float32, dtype::float64, dtype::float16, dtype::int32, dtype::int64, dtype::uint8,
+                           dtype::int16, dtype::uint16, dtype::uint32}) {
     const tensor x = kg::cast(tensor({3, 7, 10}), type), values = kg::cast(tensor({20, 5, 15}), type);
     const bool wraps = type == dtype::uint8;  // 10 * 20 * 15 is 3000, which is 184 modulo 256
     for (const auto& [y, wanted] : {std::pair{x.at(index).multiply(values), doubles{15, 7, wraps ? 184.0 : 3000}},

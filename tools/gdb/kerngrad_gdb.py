@@ -18,6 +18,7 @@ DTYPES = [
     ('bool', '?', lambda value: str(value).lower()), ('complex64', 'ff', lambda *parts: complex_text(*parts)),
     ('float16', 'e', NUMBER), ('bfloat16', 'H', lambda bits: NUMBER(upper_half_of_float(bits))),
     ('complex128', 'dd', lambda *parts: complex_text(*parts)), ('text', 'Q', lambda place: text_at(place)),
+    ('int8', 'b', str), ('int16', 'h', str), ('uint16', 'H', str), ('uint32', 'I', str),
 ]
 # kerngrad::detail::buffer up to `data`, by its layout, which the test holds: the debug information of a program seldom
 # has more of it than its name. References, dtype, form, bytes, eight sizes, their product, rank, data.

@@ -53,16 +53,17 @@ std::string result_text(const kg::op_row& row, kg::result type) {
     case kg::result::part: return "float32; of complex128 float64";
     case kg::result::pair: return "complex64; of float64 complex128";
     case kg::result::attribute: return "`dtype`";
-    case kg::result::total: return "promoted; bool as int32, uint8 as int64";
+    case kg::result::total: return "promoted; bool as int32, integers but int32 as int64";
     case kg::result::ruled: return "of each result its own";
     case kg::result::same: break;
   }
   switch (row.types.before) {
     case kg::lift::integers: return "promoted; bool as int32";
     case kg::lift::signs: return "promoted; bool and uint8 as int32";
-    case kg::lift::totals: return "promoted; bool as int32, uint8 as int64";
+    case kg::lift::totals:
+    case kg::lift::sums: return "promoted; bool as int32, integers but int32 as int64";
     case kg::lift::floats: return "promoted; integers as float32";
-    case kg::lift::quotients: return "promoted; int32 and int64 as float64, uint8 and bool as float32";
+    case kg::lift::quotients: return "promoted; bool and integers below 32 bits as float32, others as float64";
     default: return "promoted";
   }
 }

@@ -35,7 +35,9 @@ std::string result_text(kg::dtype compute, kg::result after) {
 // Dtype of the results for operands of a dtype; empty if the op rejects them.
 std::string cell(const kg::op_row& row, kg::dtype type) {
   if (!takes(row, type)) return "";
-  const kg::dtype compute = kg::lifted(type, row.types.before);
+  const kg::dtype_set kernels = kg::kernel_dtypes(kg::backend::simd, kg::find_op(row.name));
+  kg::dtype compute = kg::lifted(type, row.types.before);
+  if (kg::integral.has(compute) && row.convention != kg::convention::copy) compute = kg::computed_in(compute, kernels);
   if (row.results.empty()) return result_text(compute, row.types.after);
   std::vector<std::string> all;
   for (const kg::result_spec& one : row.results) {

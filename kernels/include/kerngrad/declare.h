@@ -18,7 +18,7 @@ namespace kerngrad::kernels {
 /// True if <kerngrad/kernel.h> makes kernels of this dtype: those whose elements are lanes of a vector.
 constexpr bool is_author_dtype(dtype type) {
   const dtype_kind kind = trait_of(type).kind;
-  return kind == dtype_kind::integer || kind == dtype_kind::real;
+  return (kind == dtype_kind::integer || kind == dtype_kind::real) && trait_of(type).computed == type;
 }
 
 }  // namespace kerngrad::kernels

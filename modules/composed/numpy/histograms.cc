@@ -45,9 +45,9 @@ struct histogram_parts {
 /// The number of elements of x in each of `bins` bins of equal width: counts [bins] and edges [bins + 1].
 /// `histogram(tensor({0., 1., 4.}), 2).counts` is [2, 1]. A bin includes its lower edge; the last one also includes its
 /// upper edge. Elements outside and NaN do not count. Counts are int32, or of the dtype of the weights; densities are
-/// floats. Edges are float32 for half precision, uint8 and bool, and float64 for int32 and int64. A range of equal ends
-/// is widened by 0.5 on both sides. Without elements the range is 0 to 1. Throws for fewer than one bin, a range that
-/// is not finite, and complex numbers. The counts are differentiable in the weights.
+/// floats. Edges have the dtype of `mean`, and float32 for half precision. A range of equal ends is widened by 0.5 on
+/// both sides. Without elements the range is 0 to 1. Throws for fewer than one bin, a range that is not finite, and
+/// complex numbers. The counts are differentiable in the weights.
 histogram_parts histogram(const tensor& x, std::int64_t bins = 10, const histogram_options& options = {});
 /// The number of elements of x in each bin between given edges, an ascending vector of at least two; `range` is
 /// ignored. The rest is as for `histogram` with a number of bins.

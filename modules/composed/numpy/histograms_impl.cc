@@ -46,7 +46,7 @@ tensor even_edges(const composed& call, const tensor& x, std::int64_t bins,
     call.refuse("a range from " + to_string(attr_value(first)) + " to " + to_string(attr_value(last)),
                 "finite ends in ascending order", "pass a range");
   if (first == last) first -= 0.5, last += 0.5;
-  const dtype type = lifted(computed_in(x.type(), wide_floats), lift::quotients);
+  const dtype type = computed_in(lifted(x.type(), lift::quotients), wide_floats);
   return cast(linspace(first, last, bins + 1, dtype::float64), type);
 }
 
@@ -123,7 +123,7 @@ tensor counts_in_boxes(const composed& call, std::span<const tensor> lists, std:
 
 // Counts over their sum and the sizes of the boxes.
 tensor densities(const tensor& counts, std::span<const tensor> edges) {
-  const dtype type = lifted(computed_in(counts.type(), wide_floats), lift::quotients);
+  const dtype type = computed_in(lifted(counts.type(), lift::quotients), wide_floats);
   const tensor shares = cast(counts, type);
   tensor density = shares / sum(shares);
   for (std::size_t i = 0; i < edges.size(); ++i) {

@@ -28,7 +28,7 @@ tensor with_nan_as(const tensor& x, double value) {
 }
 
 // Operands as floats whose quotients are taken: half precision as float32, integers as `mean` has them.
-tensor in_floats(const tensor& x) { return cast(x, lifted(computed_in(x.type(), wide_floats), lift::quotients)); }
+tensor in_floats(const tensor& x) { return cast(x, computed_in(lifted(x.type(), lift::quotients), wide_floats)); }
 
 // Each is one pass: the steps run on blocks that stay in the cache.
 constexpr auto counted = fuse([](auto x) { return where(is_nan(x), 0, ones_like(x)); });

@@ -122,7 +122,7 @@ tensor quantiles_of(const composed& call, const tensor& x, const request& of) {
       call.refuse("q " + to_string(attr_value(q)), "a number from 0 to " + to_string(attr_value(of.scale)));
     shares_of.push_back(q / of.scale);
   }
-  const tensor floats = cast(x, lifted(computed_in(x.type(), wide_floats), lift::quotients));
+  const tensor floats = cast(x, computed_in(lifted(x.type(), lift::quotients), wide_floats));
   const reduced_last rows = with_reduced_last(floats, call.axes_of(of.over, x.rank()));
   const auto number = static_cast<std::int64_t>(shares_of.size());
   const std::int64_t length = rows.elements.dims()[rows.elements.rank() - 1];

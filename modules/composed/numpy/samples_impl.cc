@@ -20,7 +20,7 @@ using sizes_of = std::vector<std::int64_t>;
 
 namespace {
 
-dtype float_of(dtype type) { return lifted(computed_in(type, wide_floats), lift::quotients); }
+dtype float_of(dtype type) { return computed_in(lifted(type, lift::quotients), wide_floats); }
 tensor in_floats(const tensor& x) { return cast(x, float_of(x.type())); }
 
 // Slices along an axis. Those along the first one lie together, so that they share the memory of x.

@@ -108,7 +108,7 @@ bool fits_table(const tensor& x, const tensor& list) {
 }
 
 // A dtype with kernels here that holds all values of another one.
-dtype exact_type(dtype type) { return floating.has(type) ? computed_in(type, wide_floats) : lifted(type, lift::signs); }
+dtype exact_type(dtype type) { return computed_in(lifted(type, lift::signs), member_types); }
 
 // Tells for each element if a list of the same dtype has it. `unique` numbers distinct elements as they come first, so
 // the numbers of the list's elements are the least ones where the list is in front.

@@ -21,7 +21,7 @@ using detail::shaped;
 namespace {
 
 // Operands of elementwise functions: half precision and integers as float32.
-tensor in_floats(const tensor& x) { return cast(x, lifted(computed_in(x.type(), wide_floats), lift::floats)); }
+tensor in_floats(const tensor& x) { return cast(x, computed_in(lifted(x.type(), lift::floats), wide_floats)); }
 
 // The greatest finite number of a float.
 double greatest_of(dtype type) {

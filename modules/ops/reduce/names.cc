@@ -16,17 +16,19 @@ import :indexing;
 
 export namespace kerngrad {
 
-/// The sum over axes; all by default. 0 without elements. bool counts as int32, uint8 as int64; int32 and int64 wrap.
+/// The sum over axes; all by default. 0 without elements. bool counts as int32. Integers other than int32 give int64;
+/// int32 and int64 wrap.
 /// `keep_dims` keeps the reduced axes with size 1.
 inline tensor sum(const tensor& x, const axes& over = all_axes, bool keep_dims = false) {
   return call<"Sum">(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));
 }
-/// The mean over axes; all by default. NaN without elements. Floats and complex numbers keep their dtype; int32 and
-/// int64 give float64, uint8 and bool float32. Homogeneous of degree 1.
+/// The mean over axes; all by default. NaN without elements. Floats and complex numbers keep their dtype. bool and
+/// integers of 8 and 16 bits give float32, wider ones float64. Homogeneous of degree 1.
 inline tensor mean(const tensor& x, const axes& over = all_axes, bool keep_dims = false) {
   return call<"Mean">(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));
 }
-/// The product over axes; all by default. 1 without elements. bool counts as int32, uint8 as int64; integers wrap.
+/// The product over axes; all by default. 1 without elements. bool counts as int32. Integers other than int32 give
+/// int64. Integers wrap.
 inline tensor prod(const tensor& x, const axes& over = all_axes, bool keep_dims = false) {
   return call<"Prod">(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));
 }
@@ -65,15 +67,15 @@ inline tensor argmax(const tensor& x) { return argmax(detail::in_a_row(x), 0); }
 inline tensor argmin(const tensor& x, axis_index axis) { return call<"ArgMin">(x, attr<"axis">(axis.value())); }
 inline tensor argmin(const tensor& x) { return argmin(detail::in_a_row(x), 0); }
 /// The running sum along an axis; without an axis, that of the flattened x. `exclusive` leaves the element itself out,
-/// so the first result is 0. `reverse` begins at the end of the axis. bool counts as int32, uint8 as int64; integers
-/// wrap.
+/// so the first result is 0. `reverse` begins at the end of the axis. bool counts as int32. Integers other
+/// than int32 give int64. Integers wrap.
 inline tensor cumsum(const tensor& x, axis_index axis, bool exclusive = false, bool reverse = false) {
   return call<"Cumsum">(x, attr<"axis">(axis.value()), attr<"exclusive">(exclusive), attr<"reverse">(reverse));
 }
 inline tensor cumsum(const tensor& x) { return cumsum(detail::in_a_row(x), 0); }
 /// The running product along an axis; without an axis, that of the flattened x. `exclusive` leaves the element itself
-/// out, so the first result is 1. `reverse` begins at the end of the axis. bool counts as int32, uint8 as int64;
-/// integers wrap.
+/// out, so the first result is 1. `reverse` begins at the end of the axis. bool counts as int32. Integers
+/// other than int32 give int64. Integers wrap.
 inline tensor cumprod(const tensor& x, axis_index axis, bool exclusive = false, bool reverse = false) {
   return call<"Cumprod">(x, attr<"axis">(axis.value()), attr<"exclusive">(exclusive), attr<"reverse">(reverse));
 }

@@ -43,8 +43,8 @@ consteval op_row scan_row(std::string_view name, std::string_view doc, type_rule
 inline constexpr operand x_floating[] = {{"x", floating}};
 
 inline constexpr op_row reduce_rows[] = {
-    reduce_row("Sum", "The sum over axes; 0 of nothing; bool counts as int32, uint8 as int64.",
-               {lift::integers, result::total}, x_arithmetic),
+    reduce_row("Sum", "The sum over axes; 0 of nothing; bool counts as int32, integers other than int32 as int64.",
+               {lift::sums, result::total}, x_arithmetic),
     reduce_row("Mean", "The mean over axes, in a float that holds the integers; NaN of nothing.", quotients,
                x_arithmetic),
     reduce_row("Prod", "The product over axes; 1 of nothing.", totals, x_arithmetic),
