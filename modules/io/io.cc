@@ -115,8 +115,8 @@ struct save_options {
 };
 
 /// Writes one tensor as .npy, .csv, .png, .ppm or .pgm, in the dtypes and shapes that `load` returns. Images may also
-/// have the shape [height, width]; .csv takes rank 1 or 2 and any dtype but the complex ones. A tensor in a backend's
-/// storage is fetched first.
+/// have the shape [height, width]; .csv takes rank 1 or 2 and any real dtype or bool. A tensor in a backend's storage
+/// is fetched first.
 ///
 /// The file is replaced as a whole: it is written under another name in the same folder, flushed to the disk and
 /// renamed. If that fails, an old file is unchanged, and nothing else is left. Throws `error` for an undefined tensor,
@@ -155,8 +155,8 @@ table load_csv(const std::string& path, const csv_options& how = {});
 table decode_csv(std::span<const std::byte> bytes, const std::string& name, const csv_options& how = {});
 
 /// Writes a .csv as `save` does, with the names of the columns, if there are any, in the first row. The values have
-/// rank 2, or rank 1 as one column, and any dtype but the complex ones. Numbers are as short as possible without
-/// changing when they are read back. Throws if there is not one name per column.
+/// rank 2, or rank 1 as one column, and any real dtype or bool. Numbers are as short as possible without changing when
+/// they are read back. Throws if there is not one name per column.
 void save_csv(const std::string& path, const table& all, char delimiter = ',');
 
 // ------------------------------------------------------------------------------------------ audio
@@ -229,9 +229,9 @@ void save_bytes(const std::string& path, std::span<const std::byte> bytes, std::
 ///
 /// If a step throws, the old files are unchanged, and nothing else is left. If the program is killed, the file and the
 /// parts that it names are the old ones or the new ones. Unused parts may stay. A process that reads at the same time
-/// gets the old files or the new ones; if a part is gone, it must read the file again. A part is named after the file,
-/// its number and its contents: `model-1of2-0123456789abcdef.bin`. Parts never change. Any number of threads and
-/// processes may write to one path. The last one wins, as a whole.
+/// gets the old files or the new ones. If a part is gone, the process must read the file again. A part is named after
+/// the file, its number and its contents: `model-1of2-0123456789abcdef.bin`. Parts never change. Any number of threads
+/// and processes may write to one path. The last one wins, as a whole.
 class file_group {
  public:
   /// Begins a file at `path`. Throws `error` in the name of `function` if it cannot be written there.
