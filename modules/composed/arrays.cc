@@ -20,7 +20,7 @@ tensor squeeze(const tensor& x, const axes& over = all_axes);
 tensor flatten(const tensor& x);
 /// The elements of x on one axis: `flatten` under NumPy's name.
 inline tensor ravel(const tensor& x) { return flatten(x); }
-/// Returns x if it has the given sizes, where -1 stands for any size. Throws otherwise.
+/// Returns x if it has the given sizes, where -1 stands for any size. Throws otherwise. Any dtype. Gradient: dy.
 tensor ensure_shape(const tensor& x, std::span<const std::int64_t> sizes);
 inline tensor ensure_shape(const tensor& x, std::initializer_list<std::int64_t> sizes) {
   return ensure_shape(x, std::span(sizes.begin(), sizes.size()));
@@ -73,8 +73,9 @@ inline tensor roll(const tensor& x, std::initializer_list<std::int64_t> shifts,
 /// are adjacent. Any dtype. Throws for a count below 0. Gradient: dy summed over the copies.
 tensor repeat(const tensor& x, std::int64_t count, axis_index axis);
 tensor repeat(const tensor& x, std::int64_t count);
-/// The slices of x along an axis at int32 or int64 indices; without an axis, the elements of the flattened x. Negative
-/// indices count from the back. Any dtype. Throws for indices out of range. Gradient: dy added up at the indices.
+/// The slices of x along an axis at int32 or int64 indices; without an axis, the elements of the flattened x. The axes
+/// of the indices replace the axis. Negative indices count from the back. Any dtype. Throws for indices out of range.
+/// Gradient: dy added up at the indices.
 tensor take(const tensor& x, const tensor& indices, axis_index axis);
 tensor take(const tensor& x, const tensor& indices);
 /// The differences between neighbors along an axis: each element minus the one before it. With an `order` above 1 this

@@ -20,12 +20,13 @@ tensor random_uniform_int(const shape& dims, std::int64_t low, std::int64_t high
 /// Random numbers of the gamma distribution with shape `alpha` and rate `beta`: mean alpha / beta, variance alpha /
 /// beta^2 (Marsaglia and Tsang 2000). float32 or float64. Throws unless alpha and beta are above 0.
 tensor random_gamma(const shape& dims, double alpha, double beta, std::int64_t seed, dtype type = dtype::float32);
-/// A tensor of the numbers that `draw` returns, with one call for each element in row-major order. Throws for an empty
-/// function.
+/// A tensor of the numbers that `draw` returns, with one call for each element in row-major order. Any dtype but text.
+/// Throws for an empty function.
 tensor rand(const shape& dims, const std::function<double()>& draw, dtype type = dtype::float32);
 /// Random zeros and ones: 1 with the given probability. Any dtype but text. Throws for a probability outside of [0, 1].
 tensor bernoulli(const shape& dims, double probability, std::int64_t seed, dtype type = dtype::boolean);
-/// The integers 0 to count - 1 in random order, int32. All orders are equally likely. Throws for a count below 0.
+/// The integers 0 to count - 1 in random order, int32. All orders are equally likely. Throws for a count below 0 or
+/// above 2^31 - 1.
 tensor permutation(std::int64_t count, std::int64_t seed);
 
 }  // namespace kerngrad

@@ -40,10 +40,12 @@ class generator {
   /// Random integers in [low, high), all equally likely to within 2^-64. Any integer dtype. Throws for an empty
   /// interval, and for bounds that the dtype does not hold.
   tensor integers(const shape& dims, std::int64_t low, std::int64_t high, dtype type = dtype::int32);
-  /// Random zeros and ones: 1 with the given probability. Any dtype. Throws for a probability outside of [0, 1].
+  /// Random zeros and ones: 1 with the given probability. Any dtype but text. Throws for a probability outside of [0,
+  /// 1].
   tensor bernoulli(const shape& dims, double probability = 0.5, dtype type = dtype::boolean);
 
-  /// The integers 0 to count - 1 in random order, int32. All orders are equally likely. Throws for a count below 0.
+  /// The integers 0 to count - 1 in random order, int32. All orders are equally likely. Throws for a count below 0 or
+  /// above 2^31 - 1.
   tensor permutation(std::int64_t count);
   /// The slices of x along an axis in random order. Any dtype. Throws for a scalar. Differentiable.
   tensor permutation(const tensor& x, int axis = 0);

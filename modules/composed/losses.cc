@@ -11,7 +11,7 @@ import :axes;
 
 export namespace kerngrad {
 
-/// How losses are reduced after each is multiplied by its weight.
+/// The reduction of losses, after each is multiplied by its weight.
 enum class loss_reduction : std::uint8_t {
   none,                    ///< no reduction: the result has the shape of the losses
   mean,                    ///< the sum of the losses, divided by the sum of the weights
@@ -33,16 +33,18 @@ struct loss_options {
 /// Weights and reduces losses that you computed yourself. Real dtypes; integers give float32. Throws for weights that
 /// do not broadcast to the losses. Differentiable.
 tensor compute_weighted_loss(const tensor& losses, const loss_options& options = {});
-/// The loss abs(labels - predictions), reduced as `loss_options` explains. Homogeneous of degree 1.
+/// The loss abs(labels - predictions). `loss_options` explains operands, reduction and gradient. Homogeneous of degree
+/// 1.
 tensor absolute_difference(const tensor& labels, const tensor& predictions, const loss_options& options = {});
-/// The loss (labels - predictions)^2, reduced as `loss_options` explains. Homogeneous of degree 2.
+/// The loss (labels - predictions)^2. `loss_options` explains operands, reduction and gradient. Homogeneous of degree
+/// 2.
 tensor mean_squared_error(const tensor& labels, const tensor& predictions, const loss_options& options = {});
-/// The loss 1 - sum(labels * predictions) along an axis, which stays with size 1; reduced as `loss_options` explains.
-/// Vectors are not normalized: give vectors of length 1.
+/// The loss 1 - sum(labels * predictions) along an axis, which stays with size 1. Vectors are not normalized: give
+/// vectors of length 1. `loss_options` explains operands, reduction and gradient.
 tensor cosine_distance(const tensor& labels, const tensor& predictions, axis_index axis,
                        const loss_options& options = {});
-/// The loss max(1 - y * predictions, 0), where labels 0 and 1 stand for y = -1 and 1; reduced as `loss_options`
-/// explains.
+/// The loss max(1 - y * predictions, 0). Labels 0 and 1 stand for y = -1 and 1. `loss_options` explains operands,
+/// reduction and gradient.
 tensor hinge_loss(const tensor& labels, const tensor& predictions, const loss_options& options = {});
 
 /// Options of huber_loss. `delta` is the error from which the loss is linear; it is above 0, or the loss throws. The
@@ -53,7 +55,7 @@ struct huber_loss_options {
   loss_reduction reduction = loss_reduction::sum_by_nonzero_weights;
 };
 /// The Huber loss: e^2 / 2 for errors e = abs(labels - predictions) up to `delta`, and delta * e - delta^2 / 2 above
-/// (Huber 1964). It is reduced as `loss_options` explains.
+/// (Huber 1964). `loss_options` explains operands, reduction and gradient.
 tensor huber_loss(const tensor& labels, const tensor& predictions, const huber_loss_options& options = {});
 
 /// Options of log_loss. `epsilon` keeps the logarithms finite. The others are those of `loss_options`.
@@ -63,7 +65,7 @@ struct log_loss_options {
   loss_reduction reduction = loss_reduction::sum_by_nonzero_weights;
 };
 /// The loss -labels * log(predictions + epsilon) - (1 - labels) * log(1 - predictions + epsilon), where predictions are
-/// probabilities. It is reduced as `loss_options` explains.
+/// probabilities. `loss_options` explains operands, reduction and gradient.
 tensor log_loss(const tensor& labels, const tensor& predictions, const log_loss_options& options = {});
 
 /// Options of the cross entropies. `label_smoothing`, 0 to 1, is the share of each label that is spread evenly over all
@@ -74,8 +76,8 @@ struct cross_entropy_options {
   loss_reduction reduction = loss_reduction::sum_by_nonzero_weights;
 };
 /// The loss -labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits)), without overflow, for classes
-/// that do not exclude each other. It is reduced as `loss_options` explains. Infinite logits give 0 if they are right,
-/// else infinity. Smoothing moves labels towards 1/2.
+/// that do not exclude each other. `loss_options` explains operands, reduction and gradient. Infinite logits give 0 if
+/// they are right, else infinity. Smoothing moves labels towards 1/2.
 tensor sigmoid_cross_entropy(const tensor& labels, const tensor& logits, const cross_entropy_options& options = {});
 /// The loss of each row, -sum(labels * log_softmax(logits)) along the last axis, weighted and reduced. Without a
 /// reduction it is `softmax_cross_entropy`. Labels are class probabilities in the shape of the logits, or class indices

@@ -16,13 +16,14 @@ export namespace kerngrad {
 /// give a vector, two matrices give a matrix. Dtypes are those of `matmul`. Throws for other ranks and if the inner
 /// sizes differ. Differentiable.
 tensor dot(const tensor& t1, const tensor& t2);
-/// The products of all pairs of elements of two vectors: [n] and [m] give [n, m]. Throws for other ranks.
-/// Differentiable.
+/// The products of all pairs of elements of two vectors: [n] and [m] give [n, m]. Dtypes are those of `mul`. Throws for
+/// other ranks. Differentiable.
 tensor outer_product(const tensor& v1, const tensor& v2);
-/// The products of all pairs of elements of two tensors, which are flattened to [n] and [m]: [n, m]. Differentiable.
+/// The products of all pairs of elements of two tensors, which are flattened to [n] and [m]: [n, m]. Dtypes are those
+/// of `mul`. Differentiable.
 tensor outer(const tensor& a, const tensor& b);
-/// The sum of the diagonal of each matrix in the last two axes. The result lacks these axes. Gradient: dy on the
-/// diagonal, 0 elsewhere.
+/// The sum of the diagonal of each matrix in the last two axes. The result lacks these axes. Dtypes are those of `sum`.
+/// Throws below rank 2. Gradient: dy on the diagonal, 0 elsewhere.
 tensor trace(const tensor& x);
 
 /// The order of a norm: a number, `infinity`, or a name.
@@ -53,9 +54,9 @@ class norm_order {
 /// | p, another number | sum(abs(x)^p)^(1/p) | |
 ///
 /// Squares and powers stay in range for numbers of any size. Complex numbers count by their magnitudes. Integers give
-/// float32 under the root of squares and float64 elsewhere. Throws for other orders, for more than two named axes, and
-/// for the largest or smallest of no elements. The gradient of a root at 0 is 0, and so is that of powers for elements
-/// that are 0. Homogeneous of degree 1, but for the order 0.
+/// float32 for sqrt(sum(x^2)) and float64 for the other norms. Throws for other orders, for more than two named axes,
+/// and for the largest or smallest of no elements. The gradient of a root at 0 is 0, and so is that of powers for
+/// elements that are 0. Homogeneous of degree 1, but for the order 0.
 tensor norm(const tensor& x, norm_order order = "euclidean", const axes& over = all_axes, bool keep_dims = false);
 /// The root of the sum of squares over axes: `norm` of the order "euclidean". Squares stay in range for numbers of any
 /// size. Homogeneous of degree 1.
@@ -66,7 +67,7 @@ tensor euclidean_norm(const tensor& x, const axes& over = all_axes, bool keep_di
 /// dtype. Throws below rank 2 and for one axis twice. Gradient: dy on the diagonal, 0 elsewhere.
 tensor diagonal(const tensor& x, std::int64_t offset = 0, axis_index rows = 0, axis_index columns = 1);
 /// Lower triangles: the matrices of the last two axes with 0 above a diagonal. `offset` counts as in `diagonal`. Any
-/// dtype but text. Gradient: the same part of dy.
+/// dtype but text. Throws below rank 2. Gradient: the same part of dy.
 tensor tril(const tensor& x, std::int64_t offset = 0);
 /// Upper triangles: the matrices of the last two axes with 0 below a diagonal. The rest is as for `tril`.
 tensor triu(const tensor& x, std::int64_t offset = 0);
@@ -86,7 +87,7 @@ inline tensor_list gram_schmidt(std::initializer_list<tensor> xs) {
   return gram_schmidt(std::span(xs.begin(), xs.size()));
 }
 
-/// The parts of `qr`.
+/// The parts of `qr`: the orthonormal factor q and the upper triangular factor r.
 struct qr_parts {
   tensor q, r;
 };

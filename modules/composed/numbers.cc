@@ -13,7 +13,7 @@ export namespace kerngrad {
 /// The quotient a / b, and 0 where b is 0. Operands broadcast; integers are divided as by `div`. Gradient: that of the
 /// quotient, 0 where b is 0.
 tensor div_no_nan(const tensor& a, const tensor& b);
-/// log(sigmoid(x)), computed as -softplus(-x): accurate in both tails. Differentiable.
+/// log(sigmoid(x)), computed as -softplus(-x): accurate in both tails. Dtypes are those of `softplus`. Differentiable.
 tensor log_sigmoid(const tensor& x);
 /// log(exp(a) + exp(b)), without overflow. Operands broadcast and are real; integers are computed in float32. If the
 /// two exponentials add up to about 1, the result is near 0 and has the absolute error of a number near 1.

@@ -11,7 +11,7 @@ import :axes;
 
 export namespace kerngrad {
 
-/// The parts of `moments`.
+/// The parts of `moments`: the mean and the variance, in the same shape.
 struct moments_parts {
   tensor mean, variance;
 };

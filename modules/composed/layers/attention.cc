@@ -11,7 +11,7 @@ import :engine;
 
 export namespace kerngrad {
 
-/// Options of scaled_dot_product_attention: mask and scale of the scores.
+/// Options of scaled_dot_product_attention: the mask and the scale of the scores, and causal attention.
 struct attention_options {
   /// A bool mask is true where a query sees a key. A float mask is added to the score. Either broadcasts to [...,
   /// length, keys].

@@ -12,7 +12,8 @@ import :ops_window;
 
 export namespace kerngrad {
 
-/// Options of conv1d. `pad` is `same`, `valid`, a number of elements on both sides, or {0, 0, before, after}.
+/// Options of conv1d. `stride` is the distance of neighboring windows, `dilation` that of neighboring elements of a
+/// window; both are 1 or more. `pad` is `same`, `valid`, a number of elements on both sides, or {0, 0, before, after}.
 struct conv1d_options {
   std::int64_t stride = 1;
   padding pad = valid;
@@ -29,7 +30,7 @@ tensor conv1d(const tensor& x, const tensor& filter, const conv1d_options& optio
 tensor separable_conv2d(const tensor& x, const tensor& depthwise_filter, const tensor& pointwise_filter,
                         const conv_options& options = {});
 
-/// How `pool` reduces a window: to its largest element or its mean.
+/// The reduction of a window by `pool`: its largest element or its mean.
 enum class pooling : std::uint8_t { max, avg };
 /// Options of pool. `dilations` is the distance between neighboring elements of a window. If it is above 1, the strides
 /// must be 1.

@@ -38,7 +38,7 @@ struct histogram_options {
   tensor weights{};
   bool density = false;
 };
-/// The parts of `histogram`.
+/// The parts of `histogram`: the counts [bins] and the edges of the bins [bins + 1].
 struct histogram_parts {
   tensor counts, edges;
 };
@@ -53,7 +53,7 @@ histogram_parts histogram(const tensor& x, std::int64_t bins = 10, const histogr
 /// ignored. The rest is as for `histogram` with a number of bins.
 histogram_parts histogram(const tensor& x, const tensor& edges, const histogram_options& options = {});
 
-/// The parts of `histogram2d`.
+/// The parts of `histogram2d`: the counts [bins of x, bins of y], and the edges of the bins of x and of y.
 struct histogram2d_parts {
   tensor counts, x_edges, y_edges;
 };

@@ -37,7 +37,7 @@ tensor nanvar(const tensor& x, const axes& over = all_axes, bool keep_dims = fal
 tensor nanstd(const tensor& x, const axes& over = all_axes, bool keep_dims = false, std::int64_t ddof = 0);
 /// The int32 index of the first largest element that is not NaN along an axis; without an axis, the index in the
 /// flattened x. `nanargmax(tensor({nan, 1., 2.}))` is 2. Throws if all elements along the axis are NaN, for an axis
-/// without elements, and for complex numbers.
+/// without elements, and for complex numbers. No gradient.
 tensor nanargmax(const tensor& x, axis_index axis);
 tensor nanargmax(const tensor& x);
 /// The int32 index of the first smallest element that is not NaN. The rest is as for `nanargmax`.

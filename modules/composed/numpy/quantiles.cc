@@ -11,9 +11,9 @@ import :axes;
 
 export namespace kerngrad {
 
-/// How a quantile is computed between sorted elements. The first nine are the definitions 1 to 9 of Hyndman and Fan
-/// 1996, by NumPy's names. The last four take an element next to the position of `linear`: the one before it, the one
-/// after it, the mean of both, or the nearest one.
+/// The interpolation of a quantile between sorted elements. The first nine are the definitions 1 to 9 of Hyndman and
+/// Fan 1996, by NumPy's names. The last four use the elements next to the position of `linear`: the one before, the one
+/// after, the mean of both, or the nearest one.
 enum class quantile_method : std::uint8_t {
   inverted_cdf,
   averaged_inverted_cdf,

@@ -24,14 +24,14 @@ struct unique_parts {
 unique_parts unique_all(const tensor& x);
 /// The distinct elements of x in ascending order: the values of `unique_all`.
 tensor unique_values(const tensor& x);
-/// The parts of `unique_counts`.
+/// The parts of `unique_counts`: the distinct values, and their int32 counts.
 struct unique_counts_parts {
   tensor values, counts;
 };
 /// The distinct elements of x in ascending order, and the number of occurrences of each. The rest is as for
 /// `unique_all`.
 unique_counts_parts unique_counts(const tensor& x);
-/// The parts of `unique_inverse`.
+/// The parts of `unique_inverse`: the distinct values, and for each element of x the int32 index of its value.
 struct unique_inverse_parts {
   tensor values, inverse_indices;
 };

@@ -37,7 +37,7 @@ inline tensor dstack(std::initializer_list<tensor> tensors) {
   return dstack(std::span(tensors.begin(), tensors.size()));
 }
 /// Joins vectors as columns of a matrix: `column_stack({tensor({1, 2}), tensor({3, 4})})` is [[1, 3], [2, 4]]. Matrices
-/// among them are joined along axis 1. Gradient: the parts of dy.
+/// among them are joined along axis 1. Dtypes and errors are those of `concat`. Gradient: the parts of dy.
 tensor column_stack(std::span<const tensor> tensors);
 inline tensor column_stack(std::initializer_list<tensor> tensors) {
   return column_stack(std::span(tensors.begin(), tensors.size()));

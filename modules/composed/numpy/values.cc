@@ -88,7 +88,7 @@ inline tensor piecewise(const tensor& x, std::initializer_list<tensor> condition
 tensor_list unravel_index(const tensor& indices, const shape& dims);
 /// Converts indices, one tensor per axis of an array of shape `dims`, to flat indices, int64: the inverse of
 /// `unravel_index`. Indices are int32 or int64 and broadcast. Throws for indices out of range and for another number of
-/// axes.
+/// axes. No gradient.
 tensor ravel_multi_index(std::span<const tensor> indices, const shape& dims);
 inline tensor ravel_multi_index(std::initializer_list<tensor> indices, const shape& dims) {
   return ravel_multi_index(std::span(indices.begin(), indices.size()), dims);

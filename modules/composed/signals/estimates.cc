@@ -29,11 +29,12 @@ struct spectrum_options {
   spectrum_scaling scaling = spectrum_scaling::density;
   axis_index axis = -1;
 };
-/// Frequencies, and the power at each of them.
+/// Frequencies in the unit of the sampling rate `fs`, and the power at each of them.
 struct power_spectrum {
   tensor frequencies, power;
 };
-/// Frequencies, the times of the segments' centers, and the power at each frequency and time.
+/// Frequencies in the unit of the sampling rate `fs`, the times of the segments' centers, and the power at each
+/// frequency and time.
 struct power_over_time {
   tensor frequencies, times, power;
 };

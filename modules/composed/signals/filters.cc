@@ -80,8 +80,8 @@ tensor sosfiltfilt(const tensor& sos, const tensor& x, const filtfilt_options& o
 /// The frequencies that a filter passes.
 enum class filter_band : std::uint8_t { lowpass, highpass, bandpass, bandstop };
 
-/// Options of firwin. Frequencies have the unit of the sampling rate `fs`. The default of 2 makes 1 half of the
-/// sampling rate.
+/// Options of firwin. Frequencies have the unit of the sampling rate `fs`. With the default of 2, a frequency of 1 is
+/// half of the sampling rate.
 struct firwin_options {
   filter_band band = filter_band::lowpass;
   window_kind window = "hamming";

@@ -15,15 +15,15 @@ export namespace kerngrad {
 // ------------------------------------------------------------------------------------------ Fourier transforms
 
 /// Options of fft, ifft, rfft, irfft, hfft and ihfft. A transform has `n` points, by default the size of the axis. A
-/// longer axis is cut, a shorter one padded with zeros.
+/// longer axis is cut, a shorter one padded with zeros. `norm` selects the transform that is divided by n.
 struct fft_options {
   std::optional<std::int64_t> n{};
   axis_index axis = -1;
   fft_norm norm = fft_norm::backward;
 };
 /// Options of the transforms along several axes. `sizes` is the number of points for each of `axes`. Without `axes` the
-/// last axes are transformed, as many as `sizes` has; without both, all axes. fft2, ifft2, rfft2 and irfft2 transform
-/// the last two axes by default.
+/// last axes are transformed, as many as `sizes` has; without both, all axes. `norm` is as in fft_options. fft2, ifft2,
+/// rfft2 and irfft2 transform the last two axes by default.
 struct fftn_options {
   std::vector<std::int64_t> sizes{};
   std::vector<std::int64_t> axes{};
@@ -46,7 +46,7 @@ tensor irfft(const tensor& x, const fft_options& options);
 /// of the signal; the other points are their conjugates. The result has n real numbers along the axis, by default
 /// 2 (size of x's axis - 1). Dtypes and errors are those of irfft. Differentiable.
 tensor hfft(const tensor& x, const fft_options& options = {});
-/// The inverse of hfft: the points 0 to n / 2 of a signal with these real bins. Dtypes are those of rfft.
+/// The inverse of hfft: the points 0 to n / 2 of a signal with these real bins. Dtypes and errors are those of rfft.
 /// Differentiable.
 tensor ihfft(const tensor& x, const fft_options& options = {});
 
@@ -57,9 +57,11 @@ tensor fftn(const tensor& x, const fftn_options& options = {});
 /// fftn. Differentiable.
 tensor ifftn(const tensor& x, const fftn_options& options = {});
 /// The discrete Fourier transform of real numbers along several axes, all by default: rfft along the last of the axes,
-/// then fft along the others. Differentiable.
+/// then fft along the others. Dtypes are those of rfft. Throws for complex numbers; other errors are those of fftn.
+/// Differentiable.
 tensor rfftn(const tensor& x, const fftn_options& options = {});
-/// The inverse of rfftn. The last of the axes gets 2 (bins - 1) points unless `sizes` is given. Differentiable.
+/// The inverse of rfftn. The last of the axes gets 2 (bins - 1) points unless `sizes` is given. Dtypes are those of
+/// irfft, errors those of fftn. Differentiable.
 tensor irfftn(const tensor& x, const fftn_options& options = {});
 /// The discrete Fourier transform along two axes: fftn, by default along the last two axes. Differentiable.
 tensor fft2(const tensor& x, const fftn_options& options = {});
@@ -99,14 +101,14 @@ struct dct_options {
 /// transform orthogonal. float64 gives float64, other real numbers float32. Throws for complex numbers, other types,
 /// and fewer than two points of type 1. Differentiable.
 tensor dct(const tensor& x, const dct_options& options = {});
-/// The inverse of dct of the same type and norm. Differentiable.
+/// The inverse of dct of the same type and norm. Dtypes and errors are those of dct. Differentiable.
 tensor idct(const tensor& x, const dct_options& options = {});
 /// The discrete sine transform along an axis, as scipy.fft.dst. With N points and the norm backward, type 2 is y[k] = 2
 /// sum x[t] sin(pi (k + 1) (2 t + 1) / (2 N)). Type 1 has sin(pi (k + 1) (t + 1) / (N + 1)). Type 3 has sin(pi (2 k +
 /// 1) (t + 1) / (2 N)). Type 4 has sin(pi (2 k + 1) (2 t + 1) / (4 N)). The last term of type 3 counts half. Norms,
 /// dtypes and errors are those of dct. Differentiable.
 tensor dst(const tensor& x, const dct_options& options = {});
-/// The inverse of dst of the same type and norm. Differentiable.
+/// The inverse of dst of the same type and norm. Dtypes and errors are those of dst. Differentiable.
 tensor idst(const tensor& x, const dct_options& options = {});
 
 }  // namespace kerngrad

@@ -11,7 +11,7 @@ import :ops_window;
 
 export namespace kerngrad {
 
-/// How a value between elements is interpolated. `nearest` takes the nearest element, the one with the even index at a
+/// The interpolation of a value between elements. `nearest` takes the nearest element, the one with the even index at a
 /// half. `linear` takes two elements on each axis, `cubic` four with the weights of Keys (1981).
 enum class interpolation : std::uint8_t { nearest, linear, cubic };
 /// Values outside of an image: zeros, the nearest pixel of the border, or the image reflected at its borders.
@@ -31,13 +31,15 @@ struct grid_sample_options {
 /// and for images without pixels. Differentiable to any order in images and grid if no position is exactly on a pixel.
 tensor grid_sample(const tensor& images, const tensor& grid, const grid_sample_options& options = {});
 
-/// The grid [batch, height, width, 2] of affine maps [batch, 2, 3], as torch.nn.functional.affine_grid. Pixel (x, y) of
-/// the result has the position map (x, y, 1), with -1 and 1 as in grid_sample. Floats. Throws for maps of another shape
+/// The grid [batch, height, width, 2] of affine maps [batch, 2, 3], as torch.nn.functional.affine_grid. The entry of a
+/// pixel is the product of the map and (x, y, 1), where x and y are the pixel's coordinates. Coordinates go from -1 to
+/// 1 over the width and the height, with `align_corners` as in `grid_sample`. Floats. Throws for maps of another shape
 /// and for a size below 1. Differentiable.
 tensor affine_grid(const tensor& maps, extent size, bool align_corners = false);
 /// Warps images [batch, height, width, channels] by affine maps [batch, 2, 3] or [1, 2, 3]: grid_sample at affine_grid.
 /// A map takes positions in the result to positions in the image. The size of the result is by default that of the
-/// images. Differentiable in images and maps.
+/// images. Throws for maps of another shape. Dtypes and other errors are those of `grid_sample`. Differentiable in
+/// images and maps.
 tensor affine_warp(const tensor& images, const tensor& maps, const grid_sample_options& options = {},
                    const std::optional<extent>& size = {});
 
