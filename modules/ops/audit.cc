@@ -20,8 +20,8 @@ extern const std::span<const std::string_view> rule_names;
 
 namespace kerngrad::audit {
 
-/// The index of the op's first row in the table, its size without one: each table is searched once for an op, not once
-/// for each question.
+/// The index of the op's first row in the table, or the size of the table if there is none. It is a variable, so that
+/// the compiler searches each table once for an op.
 template <fixed_string Op, const auto& Rows>
 inline constexpr std::size_t row_index = [] {
   const std::string_view name = Op;

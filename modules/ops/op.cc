@@ -61,7 +61,7 @@ class small_list {
   std::vector<T> all_;  // once there are more than N
 };
 
-/// How the dtype of an operand is determined in a call.
+/// The rule that determines the dtype of an operand in a call.
 enum class role : std::uint8_t {
   value,  ///< promoted with the other values and cast to the dtype that the kernel computes in
   own,    ///< keeps its own dtype: indices, conditions
@@ -304,8 +304,8 @@ struct launch_call;
 /// Turns shapes and attributes into the kernel's geometry and calls it.
 using launch_fn = void (*)(const launch_call&);
 
-/// How the kernels of an op are called: by the geometry that they take. Launcher (modules/ops/launch.cc), support by
-/// `fuse`, benchmark calls and the possible kernels of custom ops follow from it.
+/// The calling convention of an op's kernels: the geometry that they take. The launcher (modules/ops/launch.cc),
+/// support by `fuse`, benchmark calls and the possible kernels of custom ops follow from it.
 enum class convention : std::uint8_t {
   custom,  ///< the entry has its own launcher
   unary,   ///< x -> y, with up to two numbers as parameters

@@ -77,8 +77,8 @@ inline tensor transform(const tensor& image, const tensor& maps, const transform
                            attr<"outputShape">(options.size ? options.size->value() : attr_value()));
 }
 
-/// Options of rotate_with_offset: the value of pixels outside of the image, one for all channels or one for each, and
-/// the center as fractions of width and height.
+/// Options of rotate_with_offset: the value of pixels outside of the image, and the center as fractions of width and
+/// height. The value is one number for all channels, or one for each.
 struct rotation_options {
   std::vector<double> fill = {0};
   double center_x = 0.5, center_y = 0.5;

@@ -113,8 +113,8 @@ std::array<tensor, Parts> unstack(const tensor& x, axis_index axis = 0) {
   for (std::size_t i = 0; i < Parts; ++i) parts[i] = std::move(list[static_cast<int>(i)]);
   return parts;
 }
-/// Pads x with a value, by a list with a pair (before, after) for each axis. Throws for a negative padding, and for a
-/// value that an integer dtype does not hold. Gradient: the part of dy that belongs to x.
+/// Pads x with a value, by a list with a pair (before, after) for each axis. Any dtype. Throws for a negative padding,
+/// and for a value that an integer dtype does not hold. Gradient: the part of dy that belongs to x.
 inline tensor pad(const tensor& x, std::span<const std::int64_t> pairs, double value = 0) {
   return call<"PadV2">(x, attr<"paddings">(attr_value(pairs)), attr<"constantValue">(value));
 }
@@ -154,7 +154,7 @@ inline tensor gather(const tensor& x, const tensor& indices, axis_index axis = 0
 }
 /// Sums the rows of x by segment: row i is added to row ids[i] of the result. The first axes of x are those of ids; one
 /// axis of size `segments` replaces them in the result. Ids are int32 or int64; those outside of [0, segments) are
-/// dropped. A segment without rows gives 0. x is of floats, int32 or int64.
+/// dropped. A segment without rows gives 0. x has floats, int32 or int64. Differentiable in x.
 inline tensor segment_sum(const tensor& x, const tensor& ids, std::int64_t segments) {
   return call<"UnsortedSegmentSum">(x, ids, attr<"numSegments">(segments));
 }
@@ -265,8 +265,8 @@ tensor pad(const tensor& x, std::initializer_list<Pair> pairs, pad_mode mode) {
 }
 /// Pads axes 1, 2, ... with zeros by (before, after) each, and cuts them into blocks: `block` has a size for each of
 /// these axes. The positions in a block move to the first axis, whose size is multiplied by the elements of a block.
-/// They are its outer part. Throws if a block does not divide its padded axis, and for a negative padding. Gradient:
-/// `batch_to_space` of dy.
+/// They are its outer part. Any dtype. Throws if a block does not divide its padded axis, and for a negative padding.
+/// Gradient: `batch_to_space` of dy.
 inline tensor space_to_batch(const tensor& x, std::span<const std::int64_t> block,
                              std::span<const std::int64_t> paddings) {
   return call<"SpaceToBatchND">(x, attr<"blockShape">(attr_value(block)), attr<"paddings">(attr_value(paddings)));
@@ -276,8 +276,8 @@ inline tensor space_to_batch(const tensor& x, std::initializer_list<std::int64_t
   return space_to_batch(x, std::span(block.begin(), block.size()), std::span(paddings.begin(), paddings.size()));
 }
 /// The inverse of `space_to_batch`: moves parts of the first axis into blocks of the axes after it, then cuts off
-/// `crops`, a pair (before, after) for each axis. Throws if the first axis is no multiple of a block's elements, and
-/// for negative or too large crops. Gradient: `space_to_batch` of dy.
+/// `crops`. These are a pair (before, after) for each axis. Any dtype. Throws if the first axis is no multiple of a
+/// block's elements, and for negative or too large crops. Gradient: `space_to_batch` of dy.
 inline tensor batch_to_space(const tensor& x, std::span<const std::int64_t> block,
                              std::span<const std::int64_t> crops) {
   return call<"BatchToSpaceND">(x, attr<"blockShape">(attr_value(block)), attr<"crops">(attr_value(crops)));
@@ -287,25 +287,25 @@ inline tensor batch_to_space(const tensor& x, std::initializer_list<std::int64_t
   return batch_to_space(x, std::span(block.begin(), block.size()), std::span(crops.begin(), crops.size()));
 }
 /// Moves channels of images [batch, height, width, channels] into blocks of height and width. The result is [batch,
-/// height * block, width * block, channels / block^2]. Throws for a block below 2, or if block^2 does not divide the
-/// channels. Gradient: the blocks of dy become channels again.
+/// height * block, width * block, channels / block^2]. Any dtype. Throws for a block below 2, or if block^2 does not
+/// divide the channels. Gradient: the blocks of dy become channels again.
 inline tensor depth_to_space(const tensor& x, std::int64_t block) {
   return call<"DepthToSpace">(x, attr<"blockSize">(block));
 }
-/// A tensor with x on its diagonal and 0 elsewhere. Its shape is x's shape twice: [n] gives the matrix [n, n]. Throws
-/// if x has more than 4 axes. Gradient: the diagonal of dy.
+/// A tensor with x on its diagonal and 0 elsewhere. Its shape is x's shape twice: [n] gives the matrix [n, n]. Any
+/// dtype. Throws if x has more than 4 axes. Gradient: the diagonal of dy.
 inline tensor diag(const tensor& x) { return call<"Diag">(x); }
 /// The matrices of the last two axes with 0 outside of a band around the main diagonal. The band has `lower` diagonals
 /// below the main one and `upper` above it. A negative number keeps all of that side: `band_part(x, -1, 0)` is the
-/// lower triangle. Throws if `lower` exceeds the number of rows or `upper` that of columns. Gradient: the same part of
-/// dy.
+/// lower triangle. Any dtype. Throws if `lower` exceeds the number of rows or `upper` that of columns. Gradient: the
+/// same part of dy.
 inline tensor band_part(const tensor& x, std::int64_t lower, std::int64_t upper) {
   const auto scalar = [](std::int64_t value) { return tensor(std::vector<std::int64_t>{value}, shape{}); };
   return call<"MatrixBandPart">(x, scalar(lower), scalar(upper));
 }
 /// The slices of x at rows of indices. Indices [..., d] give slices [..., the axes of x after the first d]: each row of
-/// d indices selects a slice. An index out of range throws; negative indices do not count from the back. Gradient: dy
-/// added up at the rows.
+/// d indices selects a slice. An index out of range throws; negative indices do not count from the back. Any dtype.
+/// Gradient: dy added up at the rows.
 inline tensor gather_nd(const tensor& x, const tensor& indices) { return call<"GatherNd">(x, indices); }
 /// Zeros of shape `dims` with the updates added at rows of indices: the adjoint of `gather_nd`. There is an update, a
 /// slice of the result, for each row. Indices of rank 1 are rows of one index. An index out of range throws. Updates
@@ -314,8 +314,8 @@ inline tensor scatter_nd(const tensor& indices, const tensor& updates, const sha
   return call<"ScatterNd">(indices, updates, attr<"shape">(dims));
 }
 /// Returns x with the updates in place of its slices at rows of indices. Shapes are those of `scatter_nd`. If rows are
-/// equal, the last update wins. An index out of range throws. Gradient for x: dy, with 0 at the replaced slices.
-/// Gradient for the updates: dy at their slices, or 0 for an update that a later one replaced.
+/// equal, the last update wins. Any dtype. An index out of range throws. Gradient for x: dy, with 0 at the replaced
+/// slices. Gradient for the updates: dy at their slices, or 0 for an update that a later one replaced.
 inline tensor tensor_scatter_update(const tensor& x, const tensor& indices, const tensor& updates) {
   return call<"TensorScatterUpdate">(x, indices, updates);
 }
@@ -348,12 +348,13 @@ inline tensor take_along_axis(const tensor& x, const tensor& indices, axis_index
   return call<"TakeAlongAxis">(x, indices, attr<"axis">(axis.value()));
 }
 /// Returns x with the updates in place of the elements that `take_along_axis` takes. The updates broadcast to the shape
-/// of these elements. If an element is taken several times, the last update wins. Gradient for x: dy, with 0 at the
-/// replaced elements. Gradient for the updates: dy at their elements, or 0 for an update that a later one replaced.
+/// of these elements. If an element is taken several times, the last update wins. Any dtype. Gradient for x: dy, with 0
+/// at the replaced elements. Gradient for the updates: dy at their elements, or 0 for an update that a later one
+/// replaced.
 inline tensor put_along_axis(const tensor& x, const tensor& indices, const tensor& updates, axis_index axis = -1) {
   return call<"PutAlongAxis">(x, indices, updates, attr<"axis">(axis.value()));
 }
-/// How `scatter_along_axis` combines an update with the current element: sum, product, larger or smaller one.
+/// The combination of an update with the current element by `scatter_along_axis`: sum, product, larger or smaller one.
 enum class scatter_reduction : std::uint8_t { add, mul, max, min };
 /// Returns x with the elements that `take_along_axis` takes combined with the updates. The updates broadcast to the
 /// shape of these elements. Several updates of one element are combined one after another, in row-major order. Floats,
@@ -366,8 +367,8 @@ inline tensor scatter_along_axis(const tensor& x, const tensor& indices, const t
 }
 /// A tensor of shape `dims` with `values` at `indices` and `otherwise` elsewhere. The indices are a scalar or a vector
 /// for a result of one axis, or a matrix whose rows have an index for each axis. `values` has a value for each of them,
-/// or is a scalar for all. If an index occurs twice, the last value wins. An index out of range throws. Differentiable
-/// in the values.
+/// or is a scalar for all. If an index occurs twice, the last value wins. Any dtype. An index out of range throws.
+/// Differentiable in the values.
 inline tensor sparse_to_dense(const tensor& indices, const tensor& values, const shape& dims, double otherwise = 0) {
   return call<"SparseToDense">(
       indices, values, call<"Fill">(attr<"shape">(shape{}), attr<"value">(otherwise), attr<"dtype">(values.type())),

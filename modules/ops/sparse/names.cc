@@ -47,7 +47,7 @@ inline tensor sparse_segment_mean(const tensor& data, const tensor& indices, con
   return call<"SparseSegmentMean">(data, indices, segment_ids);
 }
 
-/// How `embedding_bag` reduces the rows of a bag.
+/// The reduction of the rows of a bag by `embedding_bag`.
 enum class bag_mode : std::uint8_t { mean, sum, max };
 /// Options of embedding_bag. `weights` has a factor for each index, and is only allowed with `bag_mode::sum`.
 struct embedding_bag_options {

@@ -50,7 +50,7 @@ struct conv_options {
 /// The convolution of images x [batch, height, width, in] with a filter [height, width, in, out], computed as
 /// cross-correlation. A filter [height, width, in / groups, out] is for groups of channels, as in torch.nn.Conv2d. The
 /// first out / groups channels of the result see the first in / groups ones of x, and so on. Throws if the filter's
-/// channels do not divide those of x and of the result into groups, and if the filter does not fit into the padded
+/// channels do not divide those of x and of the result into groups. Throws if the filter does not fit into the padded
 /// image. Floats. Differentiable in both operands to any order.
 inline tensor conv2d(const tensor& x, const tensor& filter, const conv_options& options = {}) {
   return call<"Conv2D">(x, filter, attr<"strides">(options.strides.value()), attr<"pad">(options.pad.value()),
@@ -120,7 +120,7 @@ struct argmax_pool_options {
   padding pad = valid;
   bool include_batch_in_index = false;
 };
-/// The result of max_pool_with_argmax: the maxima, and their indices.
+/// The results of max_pool_with_argmax: `result` has the maxima, `indexes` their int32 indices.
 struct pooled_maxima {
   tensor result;
   tensor indexes;
