@@ -79,8 +79,8 @@ struct made_by<F, std::index_sequence<I...>> {
   using type = std::remove_cvref_t<std::invoke_result_t<const F&, typename tensor_at<I>::type...>>;
 };
 
-/// The parts of a custom gradient on N operands: that they fit is checked here, a step at a time, so that the first
-/// mistake is the only one that is reported.
+/// The parts of a custom gradient on N operands. Checks step by step that the parts fit, so that the compiler reports
+/// only the first mistake.
 template <auto Forward, auto Gradient, std::size_t N>
 struct custom_on {
   using operands = std::make_index_sequence<N>;

@@ -239,10 +239,10 @@ export namespace kerngrad {
 
 /// The gradient of f with respect to its operand: `grad(f)(x)`. A result that is no scalar is weighted by dy,
 /// `grad(f)(x, dy)`; by default dy is ones, so the gradient is that of the sum. If f does not depend on the operand,
-/// the gradient is zeros. Throws if f's result is neither floating nor complex, if dy has another shape than the
-/// result, or if f computes with tracked tensors on another thread. Nests to any order. The function that is returned
-/// is const if f is. The operand may also be a tree of tensors: for a std::map of parameters the gradient is a std::map
-/// with the same keys. Tensors in it that are neither floating nor complex have gradients of zeros.
+/// the gradient is zeros. Throws if f's result is neither floating nor complex, and if dy has another shape than the
+/// result. Also throws if f computes with tracked tensors on another thread. Nests to any order. The function that is
+/// returned is const if f is. The operand may also be a tree of tensors: for a std::map of parameters the gradient is a
+/// std::map with the same keys. Tensors in it that are neither floating nor complex have gradients of zeros.
 template <class F>
 detail::gradient_function<F> grad(F f) {
   return detail::gradient_function<F>(std::move(f));
@@ -254,15 +254,15 @@ detail::value_gradient_function<F> value_and_grad(F f) {
   return detail::value_gradient_function<F>(std::move(f));
 }
 
-/// The gradients of f with respect to every operand: `grads(f)(a, b)` is a std::array. Gradients and errors are as in
-/// `grad`, with dy as ones.
+/// The gradients of f with respect to every operand: `grads(f)(a, b)` is a std::array. Gradients and errors are those
+/// of `grad` without dy.
 template <class F>
 detail::gradients_function<F, false> grads(F f) {
   return detail::gradients_function<F, false>(std::move(f));
 }
 
 /// The value of f and its gradients with respect to every operand, in one pass: `value_and_grads(f)(a, b)`. Gradients
-/// and errors are as in `grad`, with dy as ones.
+/// and errors are those of `grad` without dy.
 template <class F>
 detail::gradients_function<F, true> value_and_grads(F f) {
   return detail::gradients_function<F, true>(std::move(f));
@@ -278,9 +278,9 @@ tensor stop_gradient(const tensor& x);
 /// Returns x as a constant: `stop_gradient` under PyTorch's name.
 inline tensor detach(const tensor& x) { return stop_gradient(x); }
 
-/// While it lives, this thread records nothing for the gradients around it. Results are constants, as if each had gone
-/// through `stop_gradient`. Gradients that are taken inside the scope are right. Gradients outside of it see the
-/// results of the scope as constants. Scopes nest.
+/// Stops recording: while the object exists, this thread records nothing for the gradients around it. Results are
+/// constants, as if each had gone through `stop_gradient`. Gradients that are taken inside the scope are right.
+/// Gradients outside of it see the results of the scope as constants. Scopes nest.
 class no_grad {
  public:
   [[nodiscard]] no_grad();
@@ -369,8 +369,8 @@ export namespace kerngrad {
 
 /// The result of a function with its own gradient rule: values, and a rule that turns gradients of the values into one
 /// gradient per operand. An undefined tensor means that an operand has no gradient. The rule takes `dy`, the gradients
-/// of the values, or `dy` and the values. It may capture operands and anything else. If it needs a value, it must take
-/// the value as its second argument: a captured value would make gradients of higher order wrong.
+/// of the values, or `dy` and the values. The rule may capture operands and anything else. If it needs a value, it must
+/// take the value as its second argument: a captured value would make gradients of higher order wrong.
 struct custom_result {
   tensor_list values;
   detail::custom_rule gradient;

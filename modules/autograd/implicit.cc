@@ -12,9 +12,9 @@ import :transform;
 
 export namespace kerngrad {
 
-/// Options of implicit, for the linear system of a gradient. It is solved until its residual is at most `tolerance`
-/// times its right side, with at most `products` matrix-vector products. A tolerance of 0 stands for 1e-10 in float64
-/// and 1e-5 in other floats.
+/// Options of implicit, for the linear system of a gradient. The solver stops when the residual is at most `tolerance`
+/// times the right side. It takes at most `products` matrix-vector products. A tolerance of 0 stands for 1e-10 in
+/// float64 and 1e-5 in other floats.
 struct implicit_options {
   double tolerance = 0;
   std::int64_t products = 1000;
@@ -31,8 +31,8 @@ tensor run_implicit(const list_function& residual, const list_function& solve, s
 
 export namespace kerngrad {
 
-/// The x with residual(x, p...) = 0 as a function of p..., found by solve(p...). The solver may do anything: iterate,
-/// read elements, call code without gradients.
+/// Makes a function of p... that returns the x with residual(x, p...) = 0, which solve(p...) finds. The solver may do
+/// anything: iterate, read elements, call code without gradients.
 ///   const auto root = kg::implicit([](const tensor& x, const tensor& a) { return x * x - a; },
 ///                                  [](const tensor& a) { return newton(a); });
 ///   kg::grad(root)(a);   // 1 / (2 * root(a))

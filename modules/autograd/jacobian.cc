@@ -11,11 +11,11 @@ import :grad;
 
 export namespace kerngrad {
 
-/// How a Jacobian is computed: by rows, one vector-Jacobian product each, or by columns, one Jacobian-vector product
-/// each.
+/// The products that make a Jacobian: a vector-Jacobian product for each row, or a Jacobian-vector product for each
+/// column.
 enum class jacobian_by : std::uint8_t {
-  fewer,  ///< rows unless there are fewer columns
-  rows,   ///< for custom rules that are not written in ops, which have no columns
+  fewer,  ///< columns if there are fewer of them, else rows
+  rows,   ///< also works with custom rules that are not written in ops
   columns,
 };
 
@@ -233,8 +233,8 @@ detail::jacobians_function<F> jacobians(F f, jacobian_by by = jacobian_by::fewer
   return {std::move(f), by};
 }
 
-/// The Jacobians of a function of a list of operands, whose length is only known at run time: one per operand. Shapes
-/// and errors are as in `jacobian`.
+/// The Jacobians of a function of a list of operands, one per operand. The length of the list is only known at run
+/// time. Shapes and errors are as in `jacobian`.
 std::vector<tensor> jacobian_of(const std::function<tensor(std::span<const tensor>)>& f, std::span<const tensor> xs,
                                 jacobian_by by = jacobian_by::fewer);
 

@@ -118,7 +118,7 @@ class optimizer {
   std::vector<group> groups_;
 };
 
-/// Gradient descent: v -= rate * g.
+/// Gradient descent: v -= rate * g. `optimizer` explains the symbols.
 class sgd : public optimizer {
  public:
   explicit sgd(schedule rate) : optimizer(std::move(rate), 0) {}
@@ -128,7 +128,7 @@ class sgd : public optimizer {
 };
 
 /// Gradient descent with momentum: m = friction * m + g; v -= rate * m. With Nesterov's look-ahead, v -= rate * (g +
-/// friction * m).
+/// friction * m). `optimizer` explains the symbols.
 class momentum : public optimizer {
  public:
   momentum(schedule rate, double friction, bool nesterov = false)
@@ -141,7 +141,8 @@ class momentum : public optimizer {
 };
 
 /// Adam (Kingma and Ba 2015): m and u are running means of g and g^2 with the factors beta1 and beta2. At step t,
-/// counted from 1, v -= rate * (m / (1 - beta1^t)) / (sqrt(u / (1 - beta2^t)) + epsilon).
+/// counted from 1, v -= rate * (m / (1 - beta1^t)) / (sqrt(u / (1 - beta2^t)) + epsilon). `optimizer` explains the
+/// symbols.
 class adam : public optimizer {
  public:
   explicit adam(schedule rate = 1e-3, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-7)
@@ -152,8 +153,8 @@ class adam : public optimizer {
   double beta1_, beta2_, epsilon_;
 };
 
-/// Adam with decoupled weight decay, 0.01 by default (Loshchilov and Hutter 2019). It is `adam` otherwise, and does
-/// both in one pass over the elements.
+/// Adam with decoupled weight decay, 0.01 by default (Loshchilov and Hutter 2019). Otherwise it is `adam`. The step and
+/// the decay share one pass over the elements.
 class adam_w : public optimizer {
  public:
   explicit adam_w(schedule rate = 1e-3, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-7,
@@ -169,6 +170,7 @@ class adam_w : public optimizer {
 };
 
 /// Adagrad (Duchi, Hazan and Singer 2011): a += g^2; v -= rate * g / sqrt(a + epsilon). `a` begins with `initial`.
+/// `optimizer` explains the symbols.
 class adagrad : public optimizer {
  public:
   explicit adagrad(schedule rate, double initial = 0.1, double epsilon = 1e-7)
@@ -179,9 +181,9 @@ class adagrad : public optimizer {
   double epsilon_;
 };
 
-/// Adadelta (Zeiler 2012): w = g * sqrt(u + epsilon) / sqrt(a + epsilon); v -= rate * w. `a` and `u` are running means
-/// of g^2 and w^2 with the factor rho. Zeiler's `a` includes g of this step; here, as in TensorFlow.js, it only has
-/// those of earlier steps.
+/// Adadelta (Zeiler 2012): w = g * sqrt(u + epsilon) / sqrt(a + epsilon); v -= rate * w. `optimizer` explains v, g and
+/// rate; `a` and `u` are running means of g^2 and w^2 with the factor rho. Zeiler's `a` includes g of this step; here,
+/// as in TensorFlow.js, it only has those of earlier steps.
 class adadelta : public optimizer {
  public:
   explicit adadelta(schedule rate = 1e-3, double rho = 0.95, double epsilon = 1e-7)
@@ -193,7 +195,7 @@ class adadelta : public optimizer {
 };
 
 /// Adamax (Kingma and Ba 2015, section 7.1), Adam by the largest gradient: m is as in Adam; u = max(beta2 * u, |g|). At
-/// step t, v -= rate / (1 + decay * (t - 1)) / (1 - beta1^t) * m / (u + epsilon).
+/// step t, v -= rate / (1 + decay * (t - 1)) / (1 - beta1^t) * m / (u + epsilon). `optimizer` explains the symbols.
 class adamax : public optimizer {
  public:
   explicit adamax(schedule rate = 2e-3, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-7,
@@ -205,10 +207,10 @@ class adamax : public optimizer {
   double beta1_, beta2_, epsilon_, decay_;
 };
 
-/// RMSProp (Tieleman and Hinton 2012): q = friction * q + rate * g / sqrt(s + epsilon); v -= q. `s` is the running mean
-/// of g^2 with the factor `decay`. With `centered`, the root is that of s - (c^2 + epsilon), as in TensorFlow.js, where
-/// c is the running mean of g. If that is not above 0, because the gradient hardly changes, the root is that of
-/// epsilon.
+/// RMSProp (Tieleman and Hinton 2012): q = friction * q + rate * g / sqrt(s + epsilon); v -= q. `optimizer` explains v,
+/// g and rate; `s` is the running mean of g^2 with the factor `decay`. With `centered`, the root is that of s - (c^2 +
+/// epsilon), as in TensorFlow.js, where c is the running mean of g. If that is not above 0, because the gradient hardly
+/// changes, the root is that of epsilon.
 class rms_prop : public optimizer {
  public:
   explicit rms_prop(schedule rate, double decay = 0.9, double friction = 0, double epsilon = 1e-7,

@@ -102,7 +102,7 @@ template <class... F>
 constexpr rule_parts<F...> gradient_of(operand_rule<F>... of) {
   return {rule_list<operand_rule<F>...>(of...)};
 }
-/// The gradient rules of a built-in op, which `rule` makes.
+/// The gradient rules of a built-in op, one per operand. `rule` makes it.
 template <fixed_string Op, class... F>
 struct op_rule {
   static constexpr std::string_view name = Op;

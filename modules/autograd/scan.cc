@@ -84,9 +84,9 @@ export namespace kerngrad {
 
 /// A loop over the first axis of xs, as jax.lax.scan. Step i calls `f(carry, x)` with part i of xs; f returns the next
 /// carry and a result, as a pair. Carry, xs and result are tensors or trees of tensors; return `std::tuple<>()` for no
-/// result. The carry keeps its shapes and dtypes. Throws if a tensor of xs is a scalar, if the tensors have different
-/// lengths or length 0, and if a step returns another kind of carry. Differentiable to any order, also in the values
-/// that f captured.
+/// result. The carry keeps its shapes and dtypes. Throws if a tensor of xs is a scalar, and if the tensors have
+/// different lengths or length 0. Throws if a step returns a carry whose tensors have another number, shape or dtype.
+/// Differentiable to any order, also in the values that f captured.
 template <class F, detail::tensor_or_tree Carry, detail::tensor_or_tree Xs>
   requires detail::scan_function<F, detail::followed<Carry>, detail::followed<Xs>>
 auto scan(F f, const Carry& initial, const Xs& xs, const scan_options& options = {}) {

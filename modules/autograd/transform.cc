@@ -154,7 +154,8 @@ struct value_and_pullback_list {
   tensor value;
   std::function<std::vector<tensor>(const tensor& dy)> back;
 };
-/// `vjp` of a function of a list of operands, whose length is only known at run time.
+/// `vjp` of a function of a list of operands. The length of the list is only known at run time. Errors are those of
+/// `vjp`.
 value_and_pullback_list vjp_of(const std::function<tensor(std::span<const tensor>)>& f, std::span<const tensor> xs);
 
 /// A value and its derivative in a direction.
@@ -212,8 +213,8 @@ jacobian_product<F> jvp(F f) {
   return jacobian_product<F>(std::move(f));
 }
 
-/// `jvp` of a function of a list of operands, whose length is only known at run time. There is one direction per
-/// operand, or it throws.
+/// `jvp` of a function of a list of operands. The length of the list is only known at run time. Throws as `jvp`, and
+/// unless there is one direction per operand.
 value_and_tangent jvp_of(const std::function<tensor(std::span<const tensor>)>& f, std::span<const tensor> xs,
                          std::span<const tensor> vs);
 

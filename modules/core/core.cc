@@ -65,7 +65,7 @@ template <class T>
 concept integer_type = !class_type<T> && std::is_integral_v<T>;
 template <class T>
 concept float_type = !class_type<T> && std::is_floating_point_v<T>;
-/// A From is taken for a To, as std::convertible_to says, without an instance of a trait for the two types.
+/// True if a parameter of type To accepts a From: std::convertible_to without an instance of a trait for the two types.
 template <class From, class To>
 concept taken_for = requires(void (&take)(To), From&& from) { take(static_cast<From&&>(from)); };
 }  // namespace kerngrad::detail

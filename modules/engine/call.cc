@@ -15,7 +15,8 @@ import :engine;
 
 export namespace kerngrad {
 
-/// An attribute of a typed call, as `attr` makes it. The kind `absent` means that it is only known at run time.
+/// An attribute of a typed call, as `attr` makes it. The kind `absent` stands for a kind that is only known at run
+/// time.
 template <fixed_string Name, attr_kind Kind = attr_kind::absent>
 struct named_attr {
   attr_value value;
@@ -191,19 +192,19 @@ class work_pointers {
   std::size_t count_ = 0;
 };
 
-/// How many operands a row needs at least.
+/// Number of operands that a call of the op cannot omit.
 consteval int required_operands(const op_row& row) {
   int count = 0;
   for (const operand& item : row.operands) count += item.optional ? 0 : 1;
   return count;
 }
 
-/// How many of the arguments are operands; a list is one.
+/// Number of arguments that are operands; a list counts as one.
 template <class... Args>
 inline constexpr int operand_count = (0 + ... + (operand_argument<Args> || list_argument<Args> ? 1 : 0));
 template <class... Args>
 inline constexpr bool any_list = (false || ... || list_argument<Args>);
-/// No operand comes after a list.
+/// True if no operand comes after a list.
 template <class... Args>
 inline constexpr bool list_is_last = [] {
   bool list = false, last = true;
@@ -229,8 +230,8 @@ template <fixed_string>
 struct the_attributes_are {
   static constexpr bool as_given = false;
 };
-/// The arguments have as many operands as the op takes. If the last operand of the op is a list, it is given as one or
-/// more tensors, or as a list of tensors.
+/// True if the arguments have as many operands as the op takes. A list operand comes last; it is given as one or more
+/// tensors, or as a list of tensors.
 template <class Op, class... Args>
 concept has_these_operands =
     detail::operand_count<Args...> >= detail::required_operands(Op::row) &&

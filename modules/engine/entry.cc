@@ -26,13 +26,14 @@ struct kept {
 };
 
 namespace keep {
-/// For `wrt`: the rule reads no value of the forward pass.
+/// An argument of `wrt`: the rule reads no value of the forward pass.
 inline constexpr kept nothing{};
-/// For `wrt`: the rule reads operand 0 to 4. `keep::in0 | keep::out0` reads an operand and a result.
+/// Arguments of `wrt`, one for each of the operands 0 to 4: the rule reads this operand. `keep::in0 | keep::out0`
+/// stands for an operand and a result.
 inline constexpr kept in0{1}, in1{2}, in2{4}, in3{8}, in4{16};
-/// For `wrt`: the rule reads result 0 to 3.
+/// Arguments of `wrt`, one for each of the results 0 to 3: the rule reads this result.
 inline constexpr kept out0{1 << 8}, out1{1 << 9}, out2{1 << 10}, out3{1 << 11};
-/// For `wrt`: the rule reads all operands.
+/// An argument of `wrt`: the rule reads all operands.
 inline constexpr kept all_in{0xff};
 }  // namespace keep
 
@@ -63,8 +64,8 @@ enum class shape_effect : std::uint8_t {
   none,    // it gives that shape, and rejects nothing
   bounds,  // so does that of `clip`, which rejects bounds that are out of order
 };
-/// For the compiler: a program that has a rule of the library inline gives it an address of its own, so that rules are
-/// not told apart by their addresses while it runs. The entry has the answer.
+/// The effect of a row's shape rule, for constant expressions. A program may have its own copy of an inline rule at
+/// another address, so addresses cannot be compared at run time. The entry has the result.
 constexpr shape_effect effect_of(const op_row& row) {
   if (row.infer == shapes::clip) return shape_effect::bounds;
   const bool none = row.infer == shapes::same || row.infer == shapes::broadcasted || row.infer == shapes::cast ||
@@ -153,8 +154,8 @@ constexpr op_entry make_entry(const op_row& row, int id, std::array<const kernel
   return entry;
 }
 
-/// The entries of the built-in ops: an object each, so that a program which calls an op carries the kernels of that op
-/// and of no other.
+/// The entries of the built-in ops. Each is an object, so that a program links the kernels of the ops that it calls,
+/// and no others.
 template <int Id>
 extern const op_entry entry_object;
 #ifdef __clang__
@@ -169,10 +170,11 @@ consteval const op_entry& known_entry() {
 #pragma clang diagnostic pop
 #endif
 
-/// All of them, by id: for look-ups by name, because a program that refers to this table carries every kernel.
+/// The entries of all built-in ops by id, for look-ups by name only: a program that refers to this table links every
+/// kernel.
 extern const std::array<const op_entry*, static_cast<std::size_t>(op_count)> known_entries;
-/// The rules of the built-in ops, by id; null: none. They call most ops: only what opens a recording, or tells whether
-/// an op has a rule, refers to them.
+/// The rules of the built-in ops by id; null if there is none. Rules call most ops, so only code that opens a
+/// recording, or asks for a rule, refers to this table.
 using gradient_table = std::array<const op_gradient*, static_cast<std::size_t>(op_count)>;
 extern const gradient_table known_gradients;
 /// The rule that an op was compiled with, or null.
@@ -180,7 +182,7 @@ inline const op_gradient* gradient_of(const op_entry& op, const gradient_table& 
   return op.id >= 0 ? known[static_cast<std::size_t>(op.id)] : op.gradient;
 }
 
-/// While the scope that this begins is the innermost for an op, this thread records the op with `rule`.
+/// Begins a scope in which this thread records the op with `rule`. The innermost scope of an op counts.
 std::shared_ptr<void> begin_override(const op_entry& op, const op_gradient& rule);
 void end_override(const std::shared_ptr<void>& scope) noexcept;
 
@@ -193,7 +195,7 @@ const shape& frame_dims(const rule_frame& at, int i);
 dtype frame_type(const rule_frame& at, int i);
 const attr_value& frame_attr(const rule_frame& at, int index);
 int frame_index(const rule_frame& at);
-/// A value of the rule's own that lives as long as the walk is at its call, empty at first: k is 0 or 1.
+/// A value that the parts of a rule share while the backward pass is at the call. It begins undefined; k is 0 or 1.
 tensor& frame_shared(const rule_frame& at, int k);
 /// Zeros like operand i, and g added up over the axes that operand i was broadcast over.
 tensor frame_zeros(const rule_frame& at, int i);

@@ -31,8 +31,8 @@ struct fused_parts {
 
 /// Runs a fused function on tensors; records it as one step of the tape.
 tensor run_fused(const fused_parts& parts, std::span<const tensor* const> in);
-/// Value and gradients in one pass; `of` says of which operand each is. False: nothing was done, a recording or
-/// hook is active, or dtypes differ.
+/// Computes value and gradients in one pass. Gradient i belongs to operand of[i]. Returns false, and computes nothing,
+/// if a recording or hook is active or dtypes differ.
 bool run_fused_with_gradients(const fused_program& program, std::span<const tensor* const> in,
                               std::span<const std::size_t> of, tensor& value, std::span<tensor> grads);
 
@@ -50,7 +50,7 @@ inline constexpr auto wanted_operands = [] {
   for (std::size_t i = 0; sizeof...(Of) == 0 && i < count; ++i) all[i] = i;
   return all;
 }();
-/// Each of them is there, and listed once.
+/// True if each listed operand exists and is listed once.
 template <std::size_t Operands, std::size_t... Of>
 consteval bool are_operands() {
   std::array<int, Operands> times{};
@@ -166,8 +166,8 @@ class fused {
     }
   }
 
-  /// Another number of operands, which is a mistake. The first overload reads the expression, so that the compiler's
-  /// message about a mistake in it has few lines.
+  /// Rejects another number of operands at compile time. The first overload reads the expression, so that the
+  /// compiler's message about a mistake in the expression has few lines.
   template <class... T>
     requires((std::same_as<T, tensor> || ...) && !detail::takes_symbols<F, std::index_sequence_for<T...>>)
   tensor operator()(const T&...) const {

@@ -85,7 +85,7 @@ std::shared_ptr<const stored_stencil> stored(int operands, std::span<const bound
                                              std::span<const symbol> results);
 void run_stored(const stored_stencil* program, std::span<const tensor* const> in, std::span<tensor> out);
 
-/// How many results a stencil has, by the type that its function returns; 0: another type.
+/// Number of results of a stencil whose function returns a T; 0 for any other type.
 template <class T>
 inline constexpr std::size_t stencil_results = 0;
 template <>

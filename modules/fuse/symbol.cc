@@ -60,15 +60,15 @@ struct step_list {
   }
 };
 
-/// The op's kernels compute each element of the result from the operands' elements at the same index.
+/// True if the op's kernels compute each element of the result from the operands' elements at the same index.
 constexpr bool works_by_element(const op_row& row) {
   return row.convention == convention::unary || row.convention == convention::binary ||
          row.convention == convention::select || row.convention == convention::cast ||
          row.convention == convention::convert;
 }
-/// The op gives its operand back as it is.
+/// True if the op returns its operand unchanged.
 constexpr bool gives_back(const op_row& row) { return row.convention == convention::copy && row.attrs.empty(); }
-/// The op can be a step of an expression.
+/// True if the op can be a step of an expression.
 constexpr bool can_be_step(const op_row& row) {
   return works_by_element(row) || gives_back(row) || row.convention == convention::zeros_like ||
          row.convention == convention::ones_like;
@@ -76,8 +76,8 @@ constexpr bool can_be_step(const op_row& row) {
 template <class T>
 inline constexpr bool never = false;
 
-/// Throws for an attribute that its spec rejects. No constant expression calls it: its name is what the compiler says
-/// of a fraction for an integer attribute, and of a number outside of the range.
+/// Throws for an attribute that its spec rejects. No constant expression can call it. So the compiler shows its name
+/// for a fraction as an integer attribute, and for a number outside of the range.
 void an_attribute_of_a_fused_op_is_out_of_range(const op_row& row, const attr_spec& spec, const attr_value& value);
 
 /// The number that a step keeps of an attribute. Kernels of fused programs take it as it is.
@@ -95,7 +95,8 @@ constexpr double step_number(const op_row& row, const attr_spec& spec, const att
 
 export namespace kerngrad {
 
-/// The op computes each element of its result from the elements at the same position, by a kernel of its own.
+/// True if `fuse` takes the op: it computes each element of its result from the elements at the same position, and has
+/// its own kernel.
 template <class Op>
 concept fusable_op = detail::can_be_step(Op::row);
 

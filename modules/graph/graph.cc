@@ -56,7 +56,8 @@ struct needed_op {
   std::string reason{};  ///< the reason why nothing runs it
 };
 
-/// Returns all graph ops of TensorFlow.js's converter, by topic, also those that nothing runs. `nodes` is 0 in each.
+/// Returns all graph ops of TensorFlow.js's converter in the order of its topics. `by` is empty for ops that nothing
+/// runs, and `nodes` is 0 for all.
 std::vector<needed_op> known_ops();
 }  // namespace kerngrad::graph
 

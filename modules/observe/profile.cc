@@ -76,10 +76,11 @@ struct nan_check_options {
   bool operands = false;   ///< true: also throws for operands that have them, before the kernel runs
 };
 
-/// While it lives, an op of this thread that makes a NaN or infinity throws, in forward and backward pass. The error
-/// names the op and the element, and describes the operands. Ops that only pass a NaN or infinity on do not throw. An
-/// op makes a NaN if no operand has one, and an infinity if no operand has a NaN or infinity. Tensors that you fill
-/// yourself, and ops without operands such as `full`, are not checked. The check reads every result once.
+/// Finds the first NaN: while the object exists, an op of this thread that makes a NaN or infinity throws, in forward
+/// and backward pass. The error names the op and the element, and describes the operands. Ops that only pass a NaN or
+/// infinity on do not throw. An op makes a NaN if no operand has one, and an infinity if no operand has a NaN or
+/// infinity. Tensors that you fill yourself, and ops without operands such as `full`, are not checked. The check reads
+/// every result once.
 class nan_check {
  public:
   explicit nan_check(nan_check_options wanted = {});

@@ -50,8 +50,8 @@ struct backend_info {
 /// All backends, the highest priority first.
 std::vector<backend_info> backends();
 
-/// While it lives, the thread that made it runs its calls on a backend; other threads do not. Scopes nest: the
-/// innermost one that still lives counts. They may end in any order.
+/// Runs the calls of the thread that made it on a backend, as long as the object exists. Other threads are not
+/// affected. Scopes nest: the innermost one that still lives counts. They may end in any order.
 class backend_scope {
  public:
   /// Throws as set_backend does.

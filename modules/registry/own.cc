@@ -271,42 +271,42 @@ std::span<T> elements_out(const launch_call& c, int k = 0) {
 
 // ------------------------------------------------------------------------------------------ the op
 
-/// The op has a member `row` of type op_row, which describes it.
+/// True if the op has a member `row` of type op_row, which describes it.
 template <class Op>
 concept has_own_row = requires { requires std::same_as<std::remove_cvref_t<decltype(Op::row)>, op_row>; };
-/// The op's `row` has a name, a line of documentation, a shape rule and a launcher. It needs no launcher if all kernels
-/// are made by `on_call`.
+/// True if the op's `row` has a name, a line of documentation, a shape rule and a launcher. It needs no launcher if all
+/// kernels are made by `on_call`.
 template <class Op>
 concept row_is_whole = !Op::row.name.empty() && !Op::row.doc.empty() && Op::row.infer != nullptr &&
                        (Op::row.has_launcher() || detail::needs_no_launcher<Op>());
-/// Calls can give the op's attributes: their declarations have no fault.
+/// True if the declarations of the op's attributes have no fault, so that calls can give them.
 template <class Op>
 concept attributes_are_sound = attrs_are_sound(Op::row.attrs);
-/// The op has a list of kernels.
+/// True if the op has a list of kernels.
 template <class Op>
 concept has_own_kernels = requires { detail::dtypes_of(Op::kernels); };
-/// The op has a kernel for every dtype that its `row` accepts.
+/// True if the op has a kernel for every dtype that its `row` accepts.
 template <class Op>
 concept kernels_cover_row = [] {
   const dtype_set there = detail::dtypes_of(Op::kernels), asked = detail::asked_of(Op::row, there);
   return (there & asked) == asked;
 }();
-/// The op has at most one kernel per dtype.
+/// True if the op has at most one kernel per dtype.
 template <class Op>
 concept kernels_are_single = detail::one_a_dtype(Op::kernels);
-/// The op's kernels take the geometry struct that the launcher of its `row` makes.
+/// True if the op's kernels take the geometry struct that the launcher of its `row` makes.
 template <class Op>
 concept kernels_fit_launcher = detail::fit_launcher(Op::kernels, Op::row);
-/// The op's kernels of `per_element` take all attributes of its `row`.
+/// True if the op's kernels of `per_element` take all attributes of its `row`.
 template <class Op>
 concept kernels_take_attributes = detail::take_attributes(Op::kernels, Op::row.attrs.size());
-/// The op has a gradient rule.
+/// True if the op has a gradient rule.
 template <class Op>
 concept has_own_gradient = requires { Op::gradient; };
-/// The op has a gradient rule, or its `row` says why there is none, but not both.
+/// True if either the op has a gradient rule or its `row` has the reason for having none.
 template <class Op>
 concept gradient_is_stated = has_own_gradient<Op> != !Op::row.no_gradient.empty();
-/// The op's rule has a part for each operand.
+/// True if the op's rule has a part for each operand.
 template <class Op>
 concept rule_has_all_parts = detail::rule_size<std::remove_cvref_t<decltype(Op::gradient)>> == Op::row.operands.size();
 
@@ -393,7 +393,7 @@ struct entry_of<known<Name>> {
 export namespace kerngrad {
 
 /// Runs a custom op: `call<my::Softshrink>(x, kg::attr<"lambda">(0.5))`. It does the same as `call<"Name">` of a
-/// built-in op, at the same cost: checks at compile time, validation by the op's `row`, and recording for gradients.
+/// built-in op, at the same cost. It checks at compile time, validates by the op's `row`, and records for gradients.
 template <class Op, class... Args>
 inline call_result<Op> call(const Args&... args) {
   static_assert(detail::check_own_op<Op>());

@@ -124,10 +124,10 @@ inline tensor call_on(const Args&... args) {
   return detail::invoke<known<Name>>(detail::entry_on<Name, Backend>(), args...);
 }
 
-/// While it lives, this thread records a built-in op with another gradient rule: `kg::rule_scope
-/// straight(kg::rule<"Round">(kg::wrt(kg::keep::nothing, [](const auto& c) { return c.dy(); })));` The compiler checks
-/// the rule. Scopes nest: the innermost one that still lives counts. Calls that were recorded in a scope keep its rule
-/// after the scope ends.
+/// Replaces the gradient rule of a built-in op for calls that this thread records while the object exists:
+/// `kg::rule_scope straight(kg::rule<"Round">(kg::wrt(kg::keep::nothing, [](const auto& c) { return c.dy(); })));` The
+/// compiler checks the rule. Scopes nest: the innermost one that still lives counts. Calls that were recorded in a
+/// scope keep its rule after the scope ends.
 template <fixed_string Name, class... F>
 class rule_scope {
  public:

@@ -78,9 +78,9 @@ struct lent_grid {
 };
 
 tensor lend(const void* elements, dtype type, const shape& dims, keeper keep_alive);
-/// `count` is the number of elements that there are, which has to be that of the shape.
+/// Makes a tensor on `count` elements. Throws unless that is the size of the shape.
 tensor lend(const void* elements, std::size_t count, dtype type, const shape& dims, keeper keep_alive);
-/// In place where the elements lie in row-major order without gaps, else copied, once.
+/// Makes a tensor on the elements of a grid. They are copied once, unless they are in row-major order without gaps.
 tensor lend(std::string_view op, const lent_grid& from, keeper keep_alive);
 keeper checked_keeper(keeper keep_alive);
 

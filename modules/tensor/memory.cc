@@ -21,10 +21,10 @@ void set_memory_limit(std::int64_t bytes);
 /// The current limit of `set_memory_limit` in bytes; `unlimited` at the start.
 std::int64_t memory_limit();
 
-/// While it lives, limits the memory of the thread that made it: the thread may hold at most `bytes` more than before.
-/// A request beyond that throws an `error` that ends with `advice`. The limit of `set_memory_limit` also applies.
-/// Budgets nest, and an inner one cannot allow more than an outer one. Memory of other threads does not count. While
-/// there is a budget, allocations of all threads take a lock. Throws for a negative number.
+/// Limits the memory of the thread that made it, as long as the object exists: the thread may hold at most `bytes` more
+/// than before. A request beyond that throws an `error` that ends with `advice`. The limit of `set_memory_limit` also
+/// applies. Budgets nest, and an inner one cannot allow more than an outer one. Memory of other threads does not count.
+/// While there is a budget, allocations of all threads take a lock. Throws for a negative number.
 class memory_budget {
  public:
   explicit memory_budget(std::int64_t bytes, std::string_view advice = {});
