@@ -246,9 +246,9 @@ std::vector<sample> list_samples(const op_row& row, bool long_ones);
 std::vector<sample> gather_samples(const op_row& row, bool long_ones);
 std::vector<sample> segment_samples(const op_row& row);
 std::vector<sample> reduced_segment_samples(const op_row& row, bool long_ones);
-/// TakeAlongAxis and what puts elements there.
+/// Samples of TakeAlongAxis, and of the ops that put elements at its positions.
 std::vector<sample> along_samples(const op_row& row, bool long_ones);
-/// Ops whose rows of indices each name a slice; none for the others.
+/// Samples of ops whose rows of indices each select a slice; empty for other ops.
 std::vector<sample> row_samples(const op_row& row, bool long_ones);
 std::vector<sample> select_samples(const op_row& row, bool long_ones);
 std::vector<sample> image_samples(const op_row& row, bool long_ones);
@@ -262,8 +262,8 @@ std::vector<sample> sort_samples(const op_row& row, bool long_ones);
 std::vector<sample> fft_samples(const op_row& row, bool long_ones);
 std::vector<sample> text_samples(const op_row& row, bool long_ones);
 /// Values that a legal call of an op that the kit does not know may give to its attributes: the defaults, and one
-/// change at a time. An optional list becomes axes, of which the row's rule takes those that it knows. Empty when an
-/// attribute without a default is of a kind that nothing can be said of.
+/// change at a time. An optional list becomes axes, of which the row's rule takes those that it knows. Empty if the kit
+/// knows no values for an attribute without a default.
 std::vector<attributes> attribute_choices(const op_row& row);
 
 // Values.
@@ -282,8 +282,8 @@ struct float_range {
   double epsilon, least, most;
 };
 float_range range_of_floats(dtype type);
-/// Fills the blocks that the next results will take with bytes that no right result has: what a kernel leaves out
-/// shows.
+/// Fills the blocks of the next results with bytes that no correct result has. So elements that a kernel leaves out are
+/// found.
 void poison(const tensor_list& like);
 
 // The bytes of the results by the row's own rule; nothing when it rejects.
@@ -348,7 +348,8 @@ std::optional<int> first_differentiable(const tensor_list& results);
 void judge_gradient(report& found, const derivative_call& call);
 void judge_second_order(report& found, const derivative_call& call);
 void judge_forward(report& found, const derivative_call& call);
-/// The gradient in a half against that in float32 at the same values; differences are too coarse there.
+/// Compares the gradient in half precision with that in float32 at the same values. Differences are too coarse in half
+/// precision.
 void judge_half_gradient(report& found, const derivative_call& half, const results_of& in_float32);
 
 }  // namespace kerngrad::testkit::detail
