@@ -20,29 +20,30 @@ HWY_INLINE V next_value(V value, V x) {
   else return hn::Sub(x, value);
 }
 
-// Applies Head to the first operands, then each step to the value and the next operand.
-template <chain_head Head, chain_step... Steps>
-struct chain_map : std::conditional_t<keeps_values(Head) || Head == chain_head::SigmoidTail, long_map, short_map> {
-  static constexpr std::size_t operands = operands_of(Head) + sizeof...(Steps);
+// Applies FirstOp to the first operands, then each step to the value and the next operand.
+template <chain_first_op FirstOp, chain_step... Steps>
+struct chain_map
+    : std::conditional_t<keeps_values(FirstOp) || FirstOp == chain_first_op::SigmoidTail, long_map, short_map> {
+  static constexpr std::size_t operands = operands_of(FirstOp) + sizeof...(Steps);
   static_assert(operands <= most_chain_operands);
-  static constexpr bool keeps = keeps_values(Head) && sizeof...(Steps) != 0;
-  static constexpr bool has_tail = Head == chain_head::Sigmoid || Head == chain_head::SigmoidTail;
+  static constexpr bool keeps = keeps_values(FirstOp) && sizeof...(Steps) != 0;
+  static constexpr bool has_tail = FirstOp == chain_first_op::Sigmoid || FirstOp == chain_first_op::SigmoidTail;
   template <class V, class... In>
   static HWY_INLINE V after(V value, In... in) {
     ((value = next_value<Steps>(value, in)), ...);
     return value;
   }
-  // Opens x by the head: a sigmoid by its tail, which `value` takes to the sigmoid.
+  // Begins the first op: a sigmoid by its tail, from which `value` computes the sigmoid.
   template <class D, class V>
   static HWY_INLINE V value([[maybe_unused]] D d, V opened, [[maybe_unused]] V x) {
-    if constexpr (Head == chain_head::Sigmoid) return SigmoidOfTail(d, opened, x);
+    if constexpr (FirstOp == chain_first_op::Sigmoid) return SigmoidOfTail(d, opened, x);
     else return opened;
   }
   template <class D, class V>
   static HWY_INLINE V opened([[maybe_unused]] D d, V x) {
     if constexpr (has_tail) return SigmoidTail(d, x);
-    else if constexpr (Head == chain_head::Tanh) return Tanh(d, x);
-    else if constexpr (Head == chain_head::Exp) return Exp(d, x);
+    else if constexpr (FirstOp == chain_first_op::Tanh) return Tanh(d, x);
+    else if constexpr (FirstOp == chain_first_op::Exp) return Exp(d, x);
     else return x;
   }
   template <class D, class V, class... In>
@@ -56,20 +57,21 @@ struct chain_map : std::conditional_t<keeps_values(Head) || Head == chain_head::
   }
   template <class D, class V, class... In>
   HWY_INLINE V operator()([[maybe_unused]] D d, V x, In... in) const {
-    if constexpr (operands_of(Head) == 3) return after_three(d, x, in...);
-    else if constexpr (operands_of(Head) == 2) return after_pair(d, x, in...);
+    if constexpr (operands_of(FirstOp) == 3) return after_three(d, x, in...);
+    else if constexpr (operands_of(FirstOp) == 2) return after_pair(d, x, in...);
     else return after(value(d, opened(d, x), x), in...);
   }
-  // Does the same as after, and calls keep(k, value) for the head, as which `head` is kept, and each step but the last.
+  // Does the same as after, and calls keep(k, value) for the first op, for which `kept_first` is kept, and for each
+  // step but the last.
   template <class Keep, class V, class... In>
-  static HWY_INLINE V after_keeping(const Keep& keep, V head, V value, In... in) {
+  static HWY_INLINE V after_keeping(const Keep& keep, V kept_first, V value, In... in) {
     std::size_t k = 0;
-    ((keep(k, k == 0 ? head : value), ++k, value = next_value<Steps>(value, in)), ...);
+    ((keep(k, k == 0 ? kept_first : value), ++k, value = next_value<Steps>(value, in)), ...);
     return value;
   }
-  // Says if the head computes four vectors at once, which is faster than one vector after the other.
+  // True if the first op computes four vectors at once, which is faster than one vector after the other.
   template <class D>
-  static constexpr bool takes_four = has_tables<D> && (has_tail || Head == chain_head::Exp);
+  static constexpr bool takes_four = has_tables<D> && (has_tail || FirstOp == chain_first_op::Exp);
   template <class D, class V>
   static HWY_INLINE void open_four(D d, vectors<V, 4> v) {
     if constexpr (has_tail) SigmoidTailOfAll(d, v);
@@ -114,7 +116,7 @@ HWY_NOINLINE void keeping_loop(const chain_geometry& g, T* y, First first, Rest.
       if (kept[k]) hn::StoreU(v, d, kept[k] + at);
     };
     const auto value = Map::value(d, opened, x);
-    hn::StoreU(Map::after_keeping(keep, g.keeps_tail ? opened : value, value, others...), d, y + at);
+    hn::StoreU(Map::after_keeping(keep, g.keeps_sigmoid_tail ? opened : value, value, others...), d, y + at);
   };
   std::size_t i = 0;
   if constexpr (Map::template takes_four<decltype(d)>) i = run_fours<T, Map>(n, put, first, rest...);
@@ -127,8 +129,8 @@ HWY_NOINLINE void keeping_loop(const chain_geometry& g, T* y, First first, Rest.
     if (kept[k]) store_first(d, v, kept[k] + i, n - i);
   };
   const auto x = first.first(d, i, n - i), opened = Map::opened(d, x), value = Map::value(d, opened, x);
-  const auto head = g.keeps_tail ? opened : value;
-  store_first(d, Map::after_keeping(keep_first, head, value, rest.first(d, i, n - i)...), y + i, n - i);
+  const auto kept_first = g.keeps_sigmoid_tail ? opened : value;
+  store_first(d, Map::after_keeping(keep_first, kept_first, value, rest.first(d, i, n - i)...), y + i, n - i);
 }
 
 template <class T, class Map, class... In>
@@ -165,21 +167,21 @@ struct chain_kernel<T, Map, std::index_sequence<K...>> {
 };
 
 // Returns the map with the steps up to the first that is none.
-template <chain_head Head, chain_step First, chain_step Second, chain_step Third>
+template <chain_first_op FirstOp, chain_step First, chain_step Second, chain_step Third>
 constexpr auto listed_map() {
-  if constexpr (First == chain_step::none) return chain_map<Head>{};
-  else if constexpr (Second == chain_step::none) return chain_map<Head, First>{};
-  else if constexpr (Third == chain_step::none) return chain_map<Head, First, Second>{};
-  else return chain_map<Head, First, Second, Third>{};
+  if constexpr (First == chain_step::none) return chain_map<FirstOp>{};
+  else if constexpr (Second == chain_step::none) return chain_map<FirstOp, First>{};
+  else if constexpr (Third == chain_step::none) return chain_map<FirstOp, First, Second>{};
+  else return chain_map<FirstOp, First, Second, Third>{};
 }
-template <class T, chain_head Head, chain_step... Steps>
-using listed_kernel = chain_kernel<T, decltype(listed_map<Head, Steps...>())>;
+template <class T, chain_first_op FirstOp, chain_step... Steps>
+using listed_kernel = chain_kernel<T, decltype(listed_map<FirstOp, Steps...>())>;
 
 KG_TYPED_CALL
 
-#define KG_DEFINE_CHAIN(head, first, second, third, type)                                                   \
-  KG_DEFINE_FUNCTION(type, KG_CHAIN_NAME(head, first, second, third, type), KG_RUN_PARAMETERS,              \
-                     typed_call<&listed_kernel<storage_t<dtype::type>, chain_head::head, chain_step::first, \
+#define KG_DEFINE_CHAIN(first_op, first, second, third, type)                                                       \
+  KG_DEFINE_FUNCTION(type, KG_CHAIN_NAME(first_op, first, second, third, type), KG_RUN_PARAMETERS,                  \
+                     typed_call<&listed_kernel<storage_t<dtype::type>, chain_first_op::first_op, chain_step::first, \
                                                chain_step::second, chain_step::third>::run>::run(in, out, geometry))
 KG_CHAINS(KG_DEFINE_CHAIN, float32)
 KG_CHAINS(KG_DEFINE_CHAIN, float64)
@@ -193,8 +195,9 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_DISPATCH_CHAIN(head, first, second, third, type) \
-  KG_DISPATCH_FUNCTION(type, KG_CHAIN_NAME(head, first, second, third, type), KG_RUN_PARAMETERS, (in, out, geometry))
+#define KG_DISPATCH_CHAIN(first_op, first, second, third, type)                                      \
+  KG_DISPATCH_FUNCTION(type, KG_CHAIN_NAME(first_op, first, second, third, type), KG_RUN_PARAMETERS, \
+                       (in, out, geometry))
 KG_CHAINS(KG_DISPATCH_CHAIN, float32)
 KG_CHAINS(KG_DISPATCH_CHAIN, float64)
 #undef KG_DISPATCH_CHAIN

@@ -9,7 +9,7 @@ namespace kerngrad::kernels {
 
 /// The function of the first operands: an op by its name, or a part of the derivative of one. Tails
 /// t = sigmoid(-|x|) give s = sigmoid(x) and its derivative t * (1 - t), where s has lost the digits of the latter.
-enum class chain_head : std::uint8_t {
+enum class chain_first_op : std::uint8_t {
   none,
   Sigmoid,
   Tanh,
@@ -18,13 +18,13 @@ enum class chain_head : std::uint8_t {
   SigmoidGrad,  // dy * (t * (1 - t)) of dy and t
   SwishGrad,    // dy * s + (dy * x) * (t * (1 - t)) of dy, t and x, for x * sigmoid(x)
 };
-/// How many operands a head takes; each step takes one more.
-constexpr std::size_t operands_of(chain_head head) {
-  return head == chain_head::SwishGrad ? 3 : head == chain_head::SigmoidGrad ? 2 : 1;
+/// Number of operands of a first op; each step takes one more.
+constexpr std::size_t operands_of(chain_first_op first_op) {
+  return first_op == chain_first_op::SwishGrad ? 3 : first_op == chain_first_op::SigmoidGrad ? 2 : 1;
 }
-/// Says if chains with this head can store the values between their steps. Their function takes longer than the stores.
-constexpr bool keeps_values(chain_head head) {
-  return head == chain_head::Sigmoid || head == chain_head::Tanh || head == chain_head::Exp;
+/// True if chains with this first op can store the values between their steps. The op takes longer than the stores.
+constexpr bool keeps_values(chain_first_op first_op) {
+  return first_op == chain_first_op::Sigmoid || first_op == chain_first_op::Tanh || first_op == chain_first_op::Exp;
 }
 /// A step of a chain, on what was computed so far and the next operand x.
 enum class chain_step : std::uint8_t {
@@ -36,17 +36,17 @@ enum class chain_step : std::uint8_t {
 };
 /// The steps of one chain, in the order in which they are done.
 struct chain_shape {
-  chain_head head;
+  chain_first_op first_op;
   chain_step steps[3];
 };
 constexpr std::size_t operands_of(const chain_shape& shape) {
-  std::size_t count = operands_of(shape.head);
+  std::size_t count = operands_of(shape.first_op);
   for (chain_step step : shape.steps) count += step != chain_step::none;
   return count;
 }
 
-// Chains with a kernel. X(head, first, second, third, dtype) computes
-// ((head(x0) first x1) second x2) third x3 of the operands x0, x1, ..., where some heads take more operands than one.
+// Chains with a kernel. X(first_op, first, second, third, dtype) computes
+// ((first_op(x0) first x1) second x2) third x3 of the operands x0, x1, .... Some first ops take more operands than one.
 // All pairs of steps are listed, and the threes that make up products of several factors, their gradients, scaled and
 // shifted values, the weighing of activations and its derivatives. Each takes about a kilobyte of code for a target and
 // a dtype.
@@ -90,8 +90,8 @@ constexpr std::size_t operands_of(const chain_shape& shape) {
 
 /// Shapes of the chains, in the order of the list.
 inline constexpr chain_shape chain_shapes[] = {
-#define KG_CHAIN_SHAPE(head, first, second, third, type) \
-  {chain_head::head, {chain_step::first, chain_step::second, chain_step::third}},
+#define KG_CHAIN_SHAPE(first_op, first, second, third, type) \
+  {chain_first_op::first_op, {chain_step::first, chain_step::second, chain_step::third}},
     KG_CHAINS(KG_CHAIN_SHAPE, float32)
 #undef KG_CHAIN_SHAPE
 };
@@ -102,17 +102,17 @@ struct chain_geometry {
   std::size_t n;
   bool moves[most_chain_operands];  ///< whether the operand is an array
   bool past_caches;                 ///< the result is written past the caches (kernels/common/stream.h)
-  /// Arrays for the results of the head and of each step but the last, or null. They are none of the operands. Only
-  /// heads that keep values take them.
+  /// Arrays for the results of the first op and of each step but the last, or null. They are none of the operands. Only
+  /// first ops that keep values take them.
   void* kept[most_kept_values];
-  bool keeps_tail = false;  ///< Sigmoid gives kept[0] the tail in place of its value
+  bool keeps_sigmoid_tail = false;  ///< Sigmoid gives kept[0] the tail in place of its value
 };
 
 // in = the operands, out[0] = the result, which may be exactly one of them. The geometry is a chain_geometry. Every
 // product and sum is rounded on its own, so the result is bitwise identical to that of the ops.
-#define KG_CHAIN_NAME(head, first, second, third, type) Chain_##head##_##first##_##second##_##third##_##type
-#define KG_DECLARE_CHAIN(head, first, second, third, type) \
-  KG_DECLARE_FUNCTION(type, KG_CHAIN_NAME(head, first, second, third, type), KG_RUN_PARAMETERS)
+#define KG_CHAIN_NAME(first_op, first, second, third, type) Chain_##first_op##_##first##_##second##_##third##_##type
+#define KG_DECLARE_CHAIN(first_op, first, second, third, type) \
+  KG_DECLARE_FUNCTION(type, KG_CHAIN_NAME(first_op, first, second, third, type), KG_RUN_PARAMETERS)
 KG_CHAINS(KG_DECLARE_CHAIN, float32)
 KG_CHAINS(KG_DECLARE_CHAIN, float64)
 #undef KG_DECLARE_CHAIN
@@ -123,8 +123,8 @@ struct chain_kernels {
 };
 /// Kernels in the order of chain_shapes.
 inline constexpr chain_kernels chain_simd[] = {
-#define KG_CHAIN_KERNELS(head, first, second, third, type) \
-  {KG_CHAIN_NAME(head, first, second, third, float32), KG_CHAIN_NAME(head, first, second, third, float64)},
+#define KG_CHAIN_KERNELS(first_op, first, second, third, type) \
+  {KG_CHAIN_NAME(first_op, first, second, third, float32), KG_CHAIN_NAME(first_op, first, second, third, float64)},
     KG_CHAINS(KG_CHAIN_KERNELS, float32)
 #undef KG_CHAIN_KERNELS
 };

@@ -32,17 +32,17 @@ T sigmoid_slope(T tail) {
   return tail * (1 - tail);
 }
 
-// The head's result for its operands x[0], x[1], ...
+// The first op's result for its operands x[0], x[1], ...
 template <class T>
-T opened(chain_head head, const T* x) {
-  switch (head) {
-    case chain_head::none: return x[0];
-    case chain_head::Sigmoid: return by_kernel(Sigmoid_float32, Sigmoid_float64, x[0]);
-    case chain_head::Tanh: return by_kernel(Tanh_float32, Tanh_float64, x[0]);
-    case chain_head::Exp: return by_kernel(Exp_float32, Exp_float64, x[0]);
-    case chain_head::SigmoidTail: return sigmoid_tail(x[0]);
-    case chain_head::SigmoidGrad: return x[0] * sigmoid_slope(x[1]);
-    case chain_head::SwishGrad: return x[0] * (x[2] >= 0 ? 1 - x[1] : x[1]) + x[0] * x[2] * sigmoid_slope(x[1]);
+T opened(chain_first_op first_op, const T* x) {
+  switch (first_op) {
+    case chain_first_op::none: return x[0];
+    case chain_first_op::Sigmoid: return by_kernel(Sigmoid_float32, Sigmoid_float64, x[0]);
+    case chain_first_op::Tanh: return by_kernel(Tanh_float32, Tanh_float64, x[0]);
+    case chain_first_op::Exp: return by_kernel(Exp_float32, Exp_float64, x[0]);
+    case chain_first_op::SigmoidTail: return sigmoid_tail(x[0]);
+    case chain_first_op::SigmoidGrad: return x[0] * sigmoid_slope(x[1]);
+    case chain_first_op::SwishGrad: return x[0] * (x[2] >= 0 ? 1 - x[1] : x[1]) + x[0] * x[2] * sigmoid_slope(x[1]);
   }
   __builtin_unreachable();
 }
@@ -65,9 +65,9 @@ void run_chain(const chain_shape& shape, const chain_geometry& g, const T* const
   for (std::size_t i = 0; i < g.n; ++i) {
     T x[most_chain_operands] = {};
     for (std::size_t k = 0; k < count; ++k) x[k] = get<T>(operands[k], static_cast<std::int64_t>(g.moves[k] ? i : 0));
-    T value = opened(shape.head, x);
-    for (std::size_t k = 0, next = operands_of(shape.head); next < count; ++k, ++next) {
-      const bool tail = k == 0 && g.keeps_tail;
+    T value = opened(shape.first_op, x);
+    for (std::size_t k = 0, next = operands_of(shape.first_op); next < count; ++k, ++next) {
+      const bool tail = k == 0 && g.keeps_sigmoid_tail;
       if (g.kept[k]) put(g.kept[k], static_cast<std::int64_t>(i), tail ? sigmoid_tail(x[0]) : value);
       value = next_value(shape.steps[k], value, x[next]);
     }
@@ -92,11 +92,12 @@ struct chain_kernel<T, Shape, std::index_sequence<K...>> {
 
 KG_TYPED_CALL
 
-#define KG_DEFINE_CHAIN(head, first, second, third, type)                                                          \
-  KG_UNLESS_SIMD(                                                                                                  \
-      type, void KG_CHAIN_NAME(head, first, second, third, type) KG_RUN_PARAMETERS {                               \
-        constexpr chain_shape shape{chain_head::head, {chain_step::first, chain_step::second, chain_step::third}}; \
-        typed_call<&chain_kernel<storage_t<dtype::type>, shape>::run>::run(in, out, geometry);                     \
+#define KG_DEFINE_CHAIN(first_op, first, second, third, type)                                    \
+  KG_UNLESS_SIMD(                                                                                \
+      type, void KG_CHAIN_NAME(first_op, first, second, third, type) KG_RUN_PARAMETERS {         \
+        constexpr chain_shape shape{chain_first_op::first_op,                                    \
+                                    {chain_step::first, chain_step::second, chain_step::third}}; \
+        typed_call<&chain_kernel<storage_t<dtype::type>, shape>::run>::run(in, out, geometry);   \
       })
 KG_CHAINS(KG_DEFINE_CHAIN, float32)
 KG_CHAINS(KG_DEFINE_CHAIN, float64)

@@ -233,7 +233,7 @@ class fused {
       constexpr const auto& of = detail::wanted_operands<count, Of...>;
       const tensor* const in[] = {&xs...};
       if constexpr (both::whole.has_gradient &&
-                    (!detail::is_reduction(both::whole.tail) || detail::is_sum_or_mean(both::whole.tail))) {
+                    (!detail::is_reduction(both::whole.reduction) || detail::is_sum_or_mean(both::whole.reduction))) {
         value_and_gradients<of.size()> out;
         if (detail::run_fused_with_gradients(both::program, in, of, out.value, out.grads)) return out;
       }

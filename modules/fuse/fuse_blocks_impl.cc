@@ -215,7 +215,7 @@ void fused_plan::run_chain(const block_step& s, const block_range& block) const 
   const bool flat = axis_ == rank_ - 1 ||
                     std::ranges::find(operands, block_location::kind::strided, &block_location::is) == operands.end();
   const std::int64_t length = flat ? block.n : axes_[last];
-  kernels::chain_geometry g{static_cast<std::size_t>(length), {}, s.past_caches, {}, s.keeps_tail};
+  kernels::chain_geometry g{static_cast<std::size_t>(length), {}, s.past_caches, {}, s.keeps_sigmoid_tail};
   for (std::size_t k = 0; k < s.operands; ++k) {
     const block_location& p = s.in[k];
     g.moves[k] = p.is == block_location::kind::strided ? leaves_[p.leaf].strides[last] != 0

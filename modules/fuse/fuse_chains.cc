@@ -18,10 +18,10 @@ namespace kerngrad::detail {
 
 /// Role of a step as the end of a chain.
 struct step_chain {
-  std::int8_t kernel = -1;   // its index in chain_shapes; -1: the step is computed alone
-  bool read_again = false;   // another step reads what this one gives
-  std::int16_t within = -1;  // a later step, whose chain computes this one as well
-  std::int16_t tail = -1;    // a Sigmoid whose tail stands in place of its value, which the chain writes or reads
+  std::int8_t kernel = -1;         // its index in chain_shapes; -1: the step is computed alone
+  bool read_again = false;         // another step reads what this one gives
+  std::int16_t within = -1;        // a later step, whose chain computes this one as well
+  std::int16_t sigmoid_tail = -1;  // a Sigmoid whose tail stands in place of its value, which the chain writes or reads
   std::array<std::int16_t, kernels::most_kept_values> kept{-1, -1, -1};       // the steps in it that others read, too
   std::array<std::int16_t, kernels::most_chain_operands> in{-1, -1, -1, -1};  // the steps that the chain reads
 };
@@ -55,47 +55,48 @@ constexpr kernels::chain_step chain_step_of(const fused_step& step, std::size_t 
 using chain_steps = std::array<kernels::chain_step, 3>;
 using chain_operands = std::array<std::int16_t, kernels::most_chain_operands>;
 
-/// A number for each head and steps. The compiler looks for chains at every step of an expression: a table by these
-/// numbers is the cheapest for it.
-constexpr std::size_t chain_number(kernels::chain_head head, const kernels::chain_step (&steps)[3]) {
+/// A number for each combination of a first op and steps. The compiler looks for chains at every step of an expression:
+/// a table by these numbers is the cheapest for it.
+constexpr std::size_t chain_number(kernels::chain_first_op first_op, const kernels::chain_step (&steps)[3]) {
   constexpr std::size_t kinds = static_cast<std::size_t>(kernels::chain_step::from) + 1;
-  std::size_t number = static_cast<std::size_t>(head);
+  std::size_t number = static_cast<std::size_t>(first_op);
   for (const kernels::chain_step step : steps) number = number * kinds + static_cast<std::size_t>(step);
   return number;
 }
 inline constexpr auto chain_kernels_by_number = [] {
   using enum kernels::chain_step;
-  std::array<std::int8_t, chain_number(kernels::chain_head::SwishGrad, {from, from, from}) + 1> numbers{};
+  std::array<std::int8_t, chain_number(kernels::chain_first_op::SwishGrad, {from, from, from}) + 1> numbers{};
   for (std::int8_t& kernel : numbers) kernel = -1;
   for (std::size_t i = 0; i < std::size(kernels::chain_shapes); ++i)
-    numbers[chain_number(kernels::chain_shapes[i].head, kernels::chain_shapes[i].steps)] = static_cast<std::int8_t>(i);
+    numbers[chain_number(kernels::chain_shapes[i].first_op, kernels::chain_shapes[i].steps)] =
+        static_cast<std::int8_t>(i);
   return numbers;
 }();
-constexpr int chain_kernel_of(kernels::chain_head head, const chain_steps& steps) {
-  return chain_kernels_by_number[chain_number(head, {steps[0], steps[1], steps[2]})];
+constexpr int chain_kernel_of(kernels::chain_first_op first_op, const chain_steps& steps) {
+  return chain_kernels_by_number[chain_number(first_op, {steps[0], steps[1], steps[2]})];
 }
 
-/// The head of a chain that ends with a step: its operands, and how many steps it saves. 0: there is none.
-struct found_head {
-  kernels::chain_head head = kernels::chain_head::none;
+/// The first op of a chain that ends with a step: its operands, and how many steps it saves. 0: there is none.
+struct found_first_op {
+  kernels::chain_first_op op = kernels::chain_first_op::none;
   std::array<std::int16_t, 3> in{-1, -1, -1};
   int length = 0;
 };
 
-/// Recognises heads. No other step reads the values inside of one. `may_be_tail` marks the Sigmoid steps that may have
-/// their tail in place of their value.
-class head_finder {
+/// Recognises first ops. No other step reads the values inside of one. `may_be_tail` marks the Sigmoid steps that may
+/// have their tail in place of their value.
+class first_op_finder {
  public:
-  constexpr head_finder(const std::vector<fused_step>& steps, const std::vector<int>& uses,
-                        const step_marks& may_be_tail)
+  constexpr first_op_finder(const std::vector<fused_step>& steps, const std::vector<int>& uses,
+                            const step_marks& may_be_tail)
       : steps_(steps), uses_(uses), may_be_tail_(may_be_tail) {}
 
-  constexpr found_head at(std::int16_t i) const {
-    using kernels::chain_head;
+  constexpr found_first_op at(std::int16_t i) const {
+    using kernels::chain_first_op;
     const std::int16_t x = step(i).in[0];
-    if (is<"Sigmoid">(i)) return {chain_head::Sigmoid, {x, -1, -1}, 1};
-    if (is<"Tanh">(i)) return {chain_head::Tanh, {x, -1, -1}, 1};
-    if (is<"Exp">(i)) return {chain_head::Exp, {x, -1, -1}, 1};
+    if (is<"Sigmoid">(i)) return {chain_first_op::Sigmoid, {x, -1, -1}, 1};
+    if (is<"Tanh">(i)) return {chain_first_op::Tanh, {x, -1, -1}, 1};
+    if (is<"Exp">(i)) return {chain_first_op::Exp, {x, -1, -1}, 1};
     if (is<"Add">(i)) return swish_grad(i);
     if (is<"SigmoidGrad">(i)) return sigmoid_grad(i);
     return {};
@@ -112,14 +113,14 @@ class head_finder {
     return is<Op>(i) && uses_[static_cast<std::size_t>(i)] == 1;
   }
   // SigmoidGrad(dy, x) with s = Sigmoid(x)
-  constexpr found_head sigmoid_grad(std::int16_t i) const {
+  constexpr found_first_op sigmoid_grad(std::int16_t i) const {
     for (std::int16_t s = 0; s < i; ++s)
       if (is<"Sigmoid">(s) && step(s).in[0] == step(i).in[1] && may_be_tail_[static_cast<std::size_t>(s)])
-        return {kernels::chain_head::SigmoidGrad, {step(i).in[0], s, -1}, 2};
+        return {kernels::chain_first_op::SigmoidGrad, {step(i).in[0], s, -1}, 2};
     return {};
   }
   // dy * s + SigmoidGrad(dy * x, x) with s = Sigmoid(x)
-  constexpr found_head swish_grad(std::int16_t i) const {
+  constexpr found_first_op swish_grad(std::int16_t i) const {
     for (std::size_t k = 0; k < 2; ++k) {
       const std::int16_t direct = step(i).in[k], through = step(i).in[1 - k];
       if (!is_inside<"Multiply">(direct) || !is_inside<"SigmoidGrad">(through)) continue;
@@ -130,7 +131,7 @@ class head_finder {
         if (!is<"Sigmoid">(s) || step(s).in[0] != x || dy == s || !may_be_tail_[static_cast<std::size_t>(s)]) continue;
         const auto& factors = step(weighed).in;
         if ((factors[0] == dy && factors[1] == x) || (factors[0] == x && factors[1] == dy))
-          return {kernels::chain_head::SwishGrad, {dy, s, x}, 4};
+          return {kernels::chain_first_op::SwishGrad, {dy, s, x}, 4};
       }
     }
     return {};
@@ -146,15 +147,15 @@ class chain_finder {
  public:
   constexpr chain_finder(const std::vector<fused_step>& steps, const std::vector<int>& uses,
                          const step_marks& may_be_tail)
-      : steps_(steps), uses_(uses), heads_(steps, uses, may_be_tail) {}
+      : steps_(steps), uses_(uses), first_ops_(steps, uses, may_be_tail) {}
 
   constexpr step_chain longest(int at) {
     best_ = {};
     length_ = 1;
     end_ = at;
     if (steps_[static_cast<std::size_t>(at)].kind != step_kind::op) return best_;
-    const found_head head = heads_.at(static_cast<std::int16_t>(at));
-    if (head.length > 1) consider_head(head, {}, {-1, -1, -1}, {}, 0);
+    const found_first_op first = first_ops_.at(static_cast<std::int16_t>(at));
+    if (first.length > 1) consider_first_op(first, {}, {-1, -1, -1}, {}, 0);
     extend(at, {}, {-1, -1, -1}, {}, 1);
     return best_;
   }
@@ -169,7 +170,7 @@ class chain_finder {
     const fused_step& step = steps_[static_cast<std::size_t>(at)];
     if (chain_step_of(step, 0) == kernels::chain_step::none) return;
     if (alone(inside, length - 1))
-      consider(kernels::chain_head::none, with_first(chain_step_of(step, 0), so_far),
+      consider(kernels::chain_first_op::none, with_first(chain_step_of(step, 0), so_far),
                {step.in[0], step.in[1], later[0], later[1]}, length);
     for (std::size_t operand = 0; operand < 2; ++operand) {
       const std::int16_t inner = step.in[operand], other = step.in[1 - operand];
@@ -177,8 +178,8 @@ class chain_finder {
       const chain_steps longer = with_first(chain_step_of(step, operand), so_far);
       const later_operands all{other, later[0], later[1]};
       inside[static_cast<std::size_t>(length - 1)] = inner;
-      const found_head head = heads_.at(inner);
-      if (head.length) consider_head(head, longer, all, inside, length);
+      const found_first_op first = first_ops_.at(inner);
+      if (first.length) consider_first_op(first, longer, all, inside, length);
       if (length < 3) extend(inner, longer, all, inside, length + 1);
     }
   }
@@ -207,12 +208,12 @@ class chain_finder {
     }
     return true;
   }
-  // `length` steps after a head, which is the last of as many steps inside.
-  constexpr void consider_head(const found_head& head, const chain_steps& steps, const later_operands& later,
-                               const inner_steps& inside, int length) {
+  // `length` steps after a first op, which is the last of as many steps inside.
+  constexpr void consider_first_op(const found_first_op& first, const chain_steps& steps, const later_operands& later,
+                                   const inner_steps& inside, int length) {
     chain_operands in{-1, -1, -1, -1};
-    std::size_t next = kernels::operands_of(head.head);
-    for (std::size_t k = 0; k < next; ++k) in[k] = head.in[k];
+    std::size_t next = kernels::operands_of(first.op);
+    for (std::size_t k = 0; k < next; ++k) in[k] = first.in[k];
     for (std::int16_t k : later) {
       if (k < 0) break;
       if (next == in.size()) return;
@@ -220,35 +221,36 @@ class chain_finder {
     }
     inner_steps kept{-1, -1, -1};
     if (!alone(inside, length)) {
-      if (!kernels::keeps_values(head.head) || !can_keep(inside, length, in)) return;
+      if (!kernels::keeps_values(first.op) || !can_keep(inside, length, in)) return;
       for (int i = 0; i < length; ++i) {
         const std::int16_t step = inside[static_cast<std::size_t>(length - 1 - i)];
         if (uses_[static_cast<std::size_t>(step)] != 1) kept[static_cast<std::size_t>(i)] = step;
       }
     }
-    consider(head.head, steps, in, length + head.length, kept);
+    consider(first.op, steps, in, length + first.length, kept);
   }
-  constexpr void consider(kernels::chain_head head, const chain_steps& steps, const chain_operands& in, int length,
-                          const inner_steps& kept = {-1, -1, -1}) {
-    const int kernel = chain_kernel_of(head, steps);
+  constexpr void consider(kernels::chain_first_op first_op, const chain_steps& steps, const chain_operands& in,
+                          int length, const inner_steps& kept = {-1, -1, -1}) {
+    const int kernel = chain_kernel_of(first_op, steps);
     if (kernel < 0 || length <= length_) return;
     best_.kernel = static_cast<std::int8_t>(kernel);
     best_.in = in;
     best_.kept = kept;
-    const bool reads = head == kernels::chain_head::SwishGrad || head == kernels::chain_head::SigmoidGrad;
-    best_.tail = reads ? in[1] : std::int16_t{-1};
+    const bool reads =
+        first_op == kernels::chain_first_op::SwishGrad || first_op == kernels::chain_first_op::SigmoidGrad;
+    best_.sigmoid_tail = reads ? in[1] : std::int16_t{-1};
     length_ = length;
   }
 
   const std::vector<fused_step>& steps_;
   const std::vector<int>& uses_;
-  const head_finder heads_;
+  const first_op_finder first_ops_;
   step_chain best_;
   int length_ = 1, end_ = 0;
 };
 
-/// The chains of a program, by the step that ends them, where `may_be_tail` says which Sigmoid steps heads may take for
-/// tails.
+/// The chains of a program, by the step that ends them. `may_be_tail` marks the Sigmoid steps whose tails first ops may
+/// take.
 constexpr std::vector<step_chain> chains_with_tails(const std::vector<fused_step>& steps, std::vector<int> uses,
                                                     const step_marks& may_be_tail) {
   for (const fused_step& step : steps) {
@@ -269,7 +271,7 @@ constexpr std::vector<step_chain> chains_with_tails(const std::vector<fused_step
     chains[i].read_again = uses[i] > 1;
     if (chains[i].kernel < 0) continue;
     // Values inside it: the operands of its steps that it does not read, or of which it reads the tail instead.
-    const std::int16_t x = chains[i].tail < 0 ? chains[i].tail : steps[static_cast<std::size_t>(chains[i].tail)].in[0];
+    const std::int16_t s = chains[i].sigmoid_tail, x = s < 0 ? s : steps[static_cast<std::size_t>(s)].in[0];
     std::vector<std::int16_t> inside{static_cast<std::int16_t>(i)};
     for (std::size_t next = 0; next < inside.size(); ++next)
       for (std::int16_t k : steps[static_cast<std::size_t>(inside[next])].in)
@@ -295,10 +297,10 @@ constexpr bool make_tail(const std::vector<fused_step>& steps, const std::vector
     if (r == s) return false;
   const std::int16_t end = chains[static_cast<std::size_t>(s)].within;
   const auto reads_tail = [&](const step_chain& chain) {
-    return chain.tail == s && chain.in[0] != s && chain.in[2] != s && chain.in[3] != s;
+    return chain.sigmoid_tail == s && chain.in[0] != s && chain.in[2] != s && chain.in[3] != s;
   };
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (chains[i].tail == s && (!reads_tail(chains[i]) || static_cast<std::int16_t>(i) < end)) return false;
+    if (chains[i].sigmoid_tail == s && (!reads_tail(chains[i]) || static_cast<std::int16_t>(i) < end)) return false;
     for (std::int16_t k : steps[i].in) {
       if (k != s || steps[i].kind != step_kind::op) continue;
       const std::int16_t last = chains[i].within >= 0 ? chains[i].within : static_cast<std::int16_t>(i);
@@ -307,12 +309,12 @@ constexpr bool make_tail(const std::vector<fused_step>& steps, const std::vector
   }
   step_chain& writer = chains[writer_of_tail(chains, s)];
   if (end < 0) {  // computed alone
-    writer.kernel = static_cast<std::int8_t>(chain_kernel_of(kernels::chain_head::SigmoidTail, {}));
+    writer.kernel = static_cast<std::int8_t>(chain_kernel_of(kernels::chain_first_op::SigmoidTail, {}));
     writer.in[0] = steps[static_cast<std::size_t>(s)].in[0];
-  } else if (writer.kept[0] != s || writer.tail >= 0) {
+  } else if (writer.kept[0] != s || writer.sigmoid_tail >= 0) {
     return false;
   }
-  writer.tail = s;
+  writer.sigmoid_tail = s;
   return true;
 }
 
@@ -324,8 +326,8 @@ constexpr std::vector<step_chain> find_chains(const std::vector<fused_step>& ste
     std::vector<step_chain> chains = chains_with_tails(steps, uses, may_be_tail);
     bool whole = true;
     for (std::size_t i = 0; i < steps.size() && whole; ++i) {
-      const std::int16_t s = chains[i].tail;
-      if (s < 0 || chains[writer_of_tail(chains, s)].tail == s) continue;
+      const std::int16_t s = chains[i].sigmoid_tail;
+      if (s < 0 || chains[writer_of_tail(chains, s)].sigmoid_tail == s) continue;
       whole = make_tail(steps, results, chains, s);
       if (!whole) may_be_tail[static_cast<std::size_t>(s)] = 0;
     }

@@ -21,7 +21,8 @@ struct stored_expression;
 /// Symbols of the operands, as the first steps of a list.
 std::vector<symbol> operand_steps(step_list& list, int operands);
 /// Makes the programs of the steps that lead to `root`.
-std::shared_ptr<const stored_expression> stored(int operands, step_list list, symbol root, const fused_tail& tail);
+std::shared_ptr<const stored_expression> stored(int operands, step_list list, symbol root,
+                                                const fused_reduction& reduction);
 tensor run_stored(const stored_expression* program, std::span<const tensor* const> in);
 
 }  // namespace kerngrad::detail
@@ -68,9 +69,9 @@ fused_expression fuse(int operands, F&& f) {
                 "[fuse] the expression must return what it computed from its operands");
   detail::step_list list;
   const std::vector<symbol> xs = detail::operand_steps(list, operands);
-  detail::fused_tail tail;
-  const symbol root = detail::last_step(f(std::span<const symbol>(xs)), tail);
-  return fused_expression(detail::stored(operands, std::move(list), root, tail));
+  detail::fused_reduction reduction;
+  const symbol root = detail::last_step(f(std::span<const symbol>(xs)), reduction);
+  return fused_expression(detail::stored(operands, std::move(list), root, reduction));
 }
 
 /// An operand of a call in an expression: a symbol, or a number, which takes the dtype of the first symbol next to it.

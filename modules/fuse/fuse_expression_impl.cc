@@ -58,10 +58,10 @@ std::vector<symbol> symbols_of(std::string_view op, std::span<const fuse_operand
 }  // namespace
 
 struct stored_expression {
-  stored_expression(int operands, const step_list& list, symbol root, const fused_tail& tail)
-      : value(program_of_steps(list, root, tail, static_cast<std::size_t>(operands), fused_kind::value, {}),
+  stored_expression(int operands, const step_list& list, symbol root, const fused_reduction& reduction)
+      : value(program_of_steps(list, root, reduction, static_cast<std::size_t>(operands), fused_kind::value, {}),
               static_cast<std::size_t>(operands)),
-        gradient(program_of_steps(list, root, tail, static_cast<std::size_t>(operands), fused_kind::gradient, {}),
+        gradient(program_of_steps(list, root, reduction, static_cast<std::size_t>(operands), fused_kind::gradient, {}),
                  static_cast<std::size_t>(operands)) {}
 
   stored_program value, gradient;
@@ -85,12 +85,13 @@ std::vector<symbol> operand_steps(step_list& list, int operands) {
   return all;
 }
 
-std::shared_ptr<const stored_expression> stored(int operands, step_list list, symbol root, const fused_tail& tail) {
+std::shared_ptr<const stored_expression> stored(int operands, step_list list, symbol root,
+                                                const fused_reduction& reduction) {
   if (root.at < 0) fail("kg::fuse", "an empty symbol as the result", "what the expression computed from its operands");
   if (list.steps.size() >= most_fused_steps)
     fail("kg::fuse", std::to_string(list.steps.size()) + " steps", "fewer than " + std::to_string(most_fused_steps),
          "split the expression");
-  const auto made = std::make_shared<const stored_expression>(operands, list, root, tail);
+  const auto made = std::make_shared<const stored_expression>(operands, list, root, reduction);
   for (const stored_program* p : {&made->value, &made->gradient})
     if (p->builder.steps.size() >= most_fused_steps || p->builder.buffers >= most_fused_buffers)
       fail("kg::fuse", "an expression that is too long",

@@ -21,11 +21,11 @@ struct row_shape {
   std::int64_t rows = 0, count = 0;
   shapes::axis_set axes = 0;
 };
-row_shape rows_of(const fused_tail& tail, const shape& dims) {
+row_shape rows_of(const fused_reduction& reduction, const shape& dims) {
   const int last = dims.rank() - 1;
   if (dims.size() == 0) return {};
-  if (!tail.axis) return {1, dims.size(), (shapes::axis_set{1} << dims.rank()) - 1};
-  if (last < 0 || (*tail.axis != -1 && *tail.axis != last)) return {};
+  if (!reduction.axis) return {1, dims.size(), (shapes::axis_set{1} << dims.rank()) - 1};
+  if (last < 0 || (*reduction.axis != -1 && *reduction.axis != last)) return {};
   return {dims.size() / dims[last], dims[last], shapes::axis_set{1} << last};
 }
 
@@ -166,29 +166,29 @@ void folding::run_part(std::int64_t row, std::int64_t first, std::int64_t end, s
   all.finish(part);
 }
 
-bool is_mean(const fused_tail& tail) { return tail.op == &known_entry<op_id<"Mean">>(); }
+bool is_mean(const fused_reduction& reduction) { return reduction.op == &known_entry<op_id<"Mean">>(); }
 
 }  // namespace
 
-tensor seed_of(const fused_tail& tail, const shape& dims, const tensor& dy) {
-  return is_mean(tail) ? dy * (static_cast<double>(dy.size()) / static_cast<double>(dims.size())) : dy;
+tensor seed_of(const fused_reduction& reduction, const shape& dims, const tensor& dy) {
+  return is_mean(reduction) ? dy * (static_cast<double>(dy.size()) / static_cast<double>(dims.size())) : dy;
 }
 
-tensor spread_seed(const fused_tail& tail, const shape& dims, const tensor& seed) {
-  return broadcast_to(reshape(seed, shapes::without_axes(dims, rows_of(tail, dims).axes, true)), dims);
+tensor spread_seed(const fused_reduction& reduction, const shape& dims, const tensor& seed) {
+  return broadcast_to(reshape(seed, shapes::without_axes(dims, rows_of(reduction, dims).axes, true)), dims);
 }
 
 bool run_folded(const fused_program& program, std::span<const tensor* const> in, tensor& y, std::span<tensor> grads) {
   if (!is_uniform(program, in)) return false;
   const dtype type = in[0]->type();
   const shape& dims = in[0]->dims();
-  const fused_tail& tail = program.tail;
+  const fused_reduction& reduction = program.reduction;
   const std::size_t root = static_cast<std::size_t>(program.results[0]);
   uniform_run run{program, type};
   // A mean is a sum, divided in double at the end.
-  const kernel_slot& slot =
-      is_mean(tail) ? kernel_of<"Sum">(backend::simd, type) : tail.op->kernel(static_cast<int>(backend::simd), type);
-  const row_shape rows = rows_of(tail, dims);
+  const kernel_slot& slot = is_mean(reduction) ? kernel_of<"Sum">(backend::simd, type)
+                                               : reduction.op->kernel(static_cast<int>(backend::simd), type);
+  const row_shape rows = rows_of(reduction, dims);
   if (rows.rows == 0 || program.uniform[root].gives_booleans || !slot.run ||
       program.steps[root].kind != step_kind::op || !run.choose_steps({}))
     return false;
@@ -199,33 +199,33 @@ bool run_folded(const fused_program& program, std::span<const tensor* const> in,
   if (!run.locations[root].base)
     run.locations[root] = {nullptr, static_cast<std::int64_t>(size),
                            static_cast<std::size_t>(program.buffers + 1) * block_elements * size, 0};
-  y = tensor_access::adopt(allocate(type, shapes::without_axes(dims, rows.axes, tail.keep_dims)));
+  y = tensor_access::adopt(allocate(type, shapes::without_axes(dims, rows.axes, reduction.keep_dims)));
   std::byte* const values = tensor_access::buffer(y)->data;
   // A seed is 1 a row. Programs of sums have this in their steps already.
   tensor seed;
-  if (is_mean(tail) && !grads.empty()) {
+  if (is_mean(reduction) && !grads.empty()) {
     const unrecorded pause;
-    seed = seed_of(tail, dims, ones(y.dims(), type));
+    seed = seed_of(reduction, dims, ones(y.dims(), type));
   }
   folding{run, rows, &slot, values, seed.defined() ? host_data(tensor_access::buffer(seed)) : nullptr}.run_all();
-  if (is_mean(tail)) {
+  if (is_mean(reduction)) {
     if (type == dtype::float32) divide<float>(values, rows.rows, rows.count);
     else divide<double>(values, rows.rows, rows.count);
   }
   if (program.has_others)
     place_others(program, in, program.results.subspan(1), {}, grads, [&] {
       const unrecorded pause;
-      return spread_seed(tail, dims, seed);
+      return spread_seed(reduction, dims, seed);
     });
   return true;
 }
 
-bool run_spread(const fused_program& program, std::span<const tensor* const> in, const fused_tail& tail,
+bool run_spread(const fused_program& program, std::span<const tensor* const> in, const fused_reduction& reduction,
                 const tensor& seed, std::span<const bool> wanted, std::span<tensor> grads) {
   const dtype type = in[0]->type();
   if (!is_uniform(program, in) || seed.type() != type) return false;
   uniform_run run{program, type};
-  const row_shape rows = rows_of(tail, in[0]->dims());
+  const row_shape rows = rows_of(reduction, in[0]->dims());
   if (rows.rows == 0 || !run.choose_steps(wanted)) return false;
   run.place_operands(in);
   run.place_results(in[0]->dims(), program.results, wanted, grads);
@@ -233,7 +233,7 @@ bool run_spread(const fused_program& program, std::span<const tensor* const> in,
   if (program.has_others)
     place_others(program, in, program.results, wanted, grads, [&] {
       const unrecorded pause;
-      return spread_seed(tail, in[0]->dims(), seed);
+      return spread_seed(reduction, in[0]->dims(), seed);
     });
   return true;
 }

@@ -136,8 +136,9 @@ std::vector<tensor> run_gradient(const fused_program& p, std::span<const tensor>
 }
 
 // The same for operands of one shape under a sum or mean at the end, from what it hands to each of its elements.
-std::vector<tensor> run_gradient_of_sum(const fused_program& p, const fused_tail& tail, std::span<const tensor> xs,
-                                        const tensor& seed, const std::vector<bool>& wanted) {
+std::vector<tensor> run_gradient_of_sum(const fused_program& p, const fused_reduction& reduction,
+                                        std::span<const tensor> xs, const tensor& seed,
+                                        const std::vector<bool>& wanted) {
   std::vector<const tensor*> in;
   for (const tensor& x : xs) in.push_back(&x);
   in.push_back(&seed);
@@ -145,21 +146,22 @@ std::vector<tensor> run_gradient_of_sum(const fused_program& p, const fused_tail
     std::vector<tensor> grads(xs.size());
     work_array<bool, 8> of(xs.size());
     for (std::size_t i = 0; i < xs.size(); ++i) of[i] = wanted[i];
-    if (run_spread(p, {in.data(), xs.size()}, tail, seed, of.all(), grads)) return grads;
+    if (run_spread(p, {in.data(), xs.size()}, reduction, seed, of.all(), grads)) return grads;
   }
-  return run_gradient(p, xs, spread_seed(tail, xs[0].dims(), seed), wanted);
+  return run_gradient(p, xs, spread_seed(reduction, xs[0].dims(), seed), wanted);
 }
 
 // Notes a call on the tape as one step, if a recording is open.
-void record_fused(const fused_parts& parts, std::span<const tensor* const> in, tensor& y, const fused_tail& tail) {
+void record_fused(const fused_parts& parts, std::span<const tensor* const> in, tensor& y,
+                  const fused_reduction& reduction) {
   refuse_replaced(*parts.value);
   std::vector<tensor> xs;
   for (const tensor* x : in) xs.push_back(*x);
   record_free("fuse", in, {&y, 1},
-              [gradient = parts.gradient, tail, xs = std::move(xs)](std::span<const tensor> dy,
-                                                                    const std::vector<bool>& wanted) {
-                if (!tail.op) return run_gradient(*gradient, xs, dy[0], wanted);
-                return run_gradient_of_sum(*gradient, tail, xs, seed_of(tail, xs[0].dims(), dy[0]), wanted);
+              [gradient = parts.gradient, reduction, xs = std::move(xs)](std::span<const tensor> dy,
+                                                                         const std::vector<bool>& wanted) {
+                if (!reduction.op) return run_gradient(*gradient, xs, dy[0], wanted);
+                return run_gradient_of_sum(*gradient, reduction, xs, seed_of(reduction, xs[0].dims(), dy[0]), wanted);
               });
 }
 
@@ -176,11 +178,12 @@ tensor run_body(const fused_parts& parts, std::span<const tensor* const> in) {
 }
 
 // The reduction at the end as a call, if there is one.
-tensor reduced(const fused_tail& tail, tensor y) {
-  if (!tail.op) return y;
-  const attr_value attrs[] = {tail.axis ? attr_value(*tail.axis) : attr_value(), attr_value(tail.keep_dims)};
+tensor reduced(const fused_reduction& reduction, tensor y) {
+  if (!reduction.op) return y;
+  const attr_value attrs[] = {reduction.axis ? attr_value(*reduction.axis) : attr_value(),
+                              attr_value(reduction.keep_dims)};
   const tensor* const operand[] = {&y};
-  return run_one(*tail.op, operand, attrs);
+  return run_one(*reduction.op, operand, attrs);
 }
 
 }  // namespace
@@ -189,29 +192,30 @@ tensor run_following_rules(const fused_parts& parts, std::span<const tensor* con
   const std::span<const fused_step> steps = parts.value->steps;
   const auto is_replaced = [](const fused_step& s) { return s.kind == step_kind::op && has_another_rule(*s.op); };
   if (!tracked(in) || std::ranges::none_of(steps, is_replaced)) return run_fused(parts, in);
-  return reduced(parts.value->tail, run_steps(*parts.value, in)[0]);
+  return reduced(parts.value->reduction, run_steps(*parts.value, in)[0]);
 }
 
 tensor run_fused(const fused_parts& parts, std::span<const tensor* const> in) {
-  const fused_tail& tail = parts.value->tail;
-  if (!tail.op) return run_body(parts, in);
+  const fused_reduction& reduction = parts.value->reduction;
+  if (!reduction.op) return run_body(parts, in);
   tensor y;
   const bool records = tracked(in);
   // A replaced rule of the reduction itself is followed: then it is a call of its own.
-  const bool folds = on_simd() && (!records || (parts.gradient && is_sum_or_mean(tail) && !has_another_rule(*tail.op)));
+  const bool folds =
+      on_simd() && (!records || (parts.gradient && is_sum_or_mean(reduction) && !has_another_rule(*reduction.op)));
   if (folds && run_folded(*parts.value, in, y, {})) {
-    if (records) record_fused(parts, in, y, tail);
+    if (records) record_fused(parts, in, y, reduction);
     else lose(in, {&y, 1});
     return y;
   }
-  return reduced(tail, run_body(parts, in));
+  return reduced(reduction, run_body(parts, in));
 }
 
 bool run_fused_with_gradients(const fused_program& program, std::span<const tensor* const> in,
                               std::span<const std::size_t> of, tensor& value, std::span<tensor> grads) {
   if (recording_now()) return false;
-  if (program.tail.op) {
-    if (!on_simd() || has_another_rule(*program.tail.op) || !run_folded(program, in, value, grads)) return false;
+  if (program.reduction.op) {
+    if (!on_simd() || has_another_rule(*program.reduction.op) || !run_folded(program, in, value, grads)) return false;
   } else {
     work_array<tensor, 8> all(grads.size() + 1);
     const std::span<tensor> out = all.all();

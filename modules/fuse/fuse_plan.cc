@@ -56,7 +56,7 @@ struct block_step {
   kernels::run_fn run;
   std::array<block_location, kernels::most_kept_values> kept;
   std::uint8_t keeps;  // bit k: there is kept[k]
-  bool keeps_tail;
+  bool keeps_sigmoid_tail;
   bool past_caches;
 };
 

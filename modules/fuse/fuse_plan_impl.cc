@@ -312,11 +312,11 @@ bool fused_plan::can_take_chain(std::size_t i) const {
 // True if a kernel does a chain at once. If a tail stands in place of a value, all chains that write or read it are
 // taken, or none.
 bool fused_plan::takes_chain(std::size_t i) const {
-  const std::int16_t tail = program_.chains[i].tail;
+  const std::int16_t tail = program_.chains[i].sigmoid_tail;
   if (!can_take_chain(i) || tail < 0) return can_take_chain(i);
   const std::size_t writer = writer_of_tail(program_.chains, tail);
   for (std::size_t k = 0; k < values_.size(); ++k)
-    if (program_.chains[k].tail == tail && (values_[k].used || k == writer) && !can_take_chain(k)) return false;
+    if (program_.chains[k].sigmoid_tail == tail && (values_[k].used || k == writer) && !can_take_chain(k)) return false;
   return true;
 }
 
@@ -334,7 +334,7 @@ void fused_plan::plan_chain(std::size_t i) {
     all.kept[k] = location_of_result(static_cast<std::size_t>(chain.kept[k]));
     all.keeps |= static_cast<std::uint8_t>(1u << k);
   }
-  all.keeps_tail = chain.tail >= 0;
+  all.keeps_sigmoid_tail = chain.sigmoid_tail >= 0;
   const kernels::chain_kernels& kernel = kernels::chain_simd[chain.kernel];
   all.run = type == dtype::float32 ? kernel.float32 : kernel.float64;
   all.out = location_of_result(i);

@@ -19,7 +19,7 @@ import :fuse_chains;
 namespace kerngrad::detail {
 
 /// A reduction at the end of an expression.
-struct fused_tail {
+struct fused_reduction {
   const op_entry* op = nullptr;  // null: there is none
   std::optional<std::int64_t> axis;
   bool keep_dims = false;
@@ -27,10 +27,10 @@ struct fused_tail {
 
 /// True if there is a reduction. A function, because GCC warns where the address of a built-in op is compared with
 /// none.
-constexpr bool is_reduction(const fused_tail& tail) { return tail.op != nullptr; }
+constexpr bool is_reduction(const fused_reduction& reduction) { return reduction.op != nullptr; }
 /// True if the reduction hands every element the same of its gradient, the element's value aside.
-constexpr bool is_sum_or_mean(const fused_tail& tail) {
-  return tail.op == &known_entry<op_id<"Sum">>() || tail.op == &known_entry<op_id<"Mean">>();
+constexpr bool is_sum_or_mean(const fused_reduction& reduction) {
+  return reduction.op == &known_entry<op_id<"Sum">>() || reduction.op == &known_entry<op_id<"Mean">>();
 }
 
 /// How a step is run when all operands of the program have one shape and one floating dtype.
@@ -51,7 +51,7 @@ struct fused_program {
   int shape_step = 0;  // the step that has the shape of a block's walk: all elements of all results
   int buffers = 0;     // how many steps' results are alive at once and are no result of the program
   int singles = 0;     // how often a number is an operand
-  fused_tail tail{};
+  fused_reduction reduction{};
   std::span<const uniform_step> uniform{};  // empty when some step needs more than that
   std::span<const step_chain> chains{};     // and then the steps that one kernel does together
   std::span<const std::uint16_t> order{};   // and which kernels run when all results are wanted, by their last steps
@@ -69,7 +69,7 @@ struct program_builder {
   std::vector<step_chain> chains;
   std::vector<int> results;
   int shape_step = 0, buffers = 0, singles = 0;
-  fused_tail tail{};
+  fused_reduction reduction{};
   bool has_gradient = true;  // every op on the way has a rule, and something flows to the result
 };
 
@@ -81,9 +81,9 @@ constexpr auto read_expression(step_list& list, std::index_sequence<I...>) {
   return F{}(operand(I)...);
 }
 
-constexpr symbol last_step(symbol y, fused_tail&) { return y; }
-constexpr symbol last_step(const reduced_symbol& y, fused_tail& tail) {
-  tail = {y.op, y.axis, y.keep_dims};
+constexpr symbol last_step(symbol y, fused_reduction&) { return y; }
+constexpr symbol last_step(const reduced_symbol& y, fused_reduction& reduction) {
+  reduction = {y.op, y.axis, y.keep_dims};
   return y.of;
 }
 
@@ -177,16 +177,16 @@ constexpr void assign_buffers(program_builder& p, bool of_results) {
 /// The program of the steps that lead to `root`, of as many operands; with gradients, of the operands in `of`, and of
 /// all when that is empty. A gradient begins with one operand more, or with ones where the value is a sum or is not
 /// reduced: then there is no such operand.
-constexpr program_builder program_of_steps(step_list list, symbol root, const fused_tail& tail, std::size_t operands,
-                                           fused_kind what, std::span<const std::size_t> of) {
+constexpr program_builder program_of_steps(step_list list, symbol root, const fused_reduction& reduction,
+                                           std::size_t operands, fused_kind what, std::span<const std::size_t> of) {
   program_builder p;
-  p.tail = tail;
+  p.reduction = reduction;
   root.in = &list;
   p.shape_step = root.at;
   if (what != fused_kind::gradient) p.results.push_back(root.at);
   if (what != fused_kind::value) {
     symbol seed;
-    const bool of_mean = p.tail.op == &known_entry<op_id<"Mean">>();
+    const bool of_mean = p.reduction.op == &known_entry<op_id<"Mean">>();
     if (what == fused_kind::gradient || of_mean)
       seed = {&list, list.add({.kind = step_kind::operand, .operand = static_cast<std::int8_t>(operands)})};
     else seed = constant_step(1, root);
@@ -208,9 +208,9 @@ constexpr program_builder program_of_steps(step_list list, symbol root, const fu
 template <class F, std::size_t N>
 constexpr program_builder build_program(fused_kind what, std::span<const std::size_t> of) {
   step_list list;
-  fused_tail tail;
-  const symbol root = last_step(read_expression<F>(list, std::make_index_sequence<N>{}), tail);
-  return program_of_steps(list, root, tail, N, what, of);
+  fused_reduction reduction;
+  const symbol root = last_step(read_expression<F>(list, std::make_index_sequence<N>{}), reduction);
+  return program_of_steps(list, root, reduction, N, what, of);
 }
 
 /// The steps for operands of one shape and one floating dtype; empty when that does not settle every step's dtype.
@@ -267,7 +267,7 @@ constexpr std::vector<std::uint16_t> kernel_order(const program_builder& p) {
     for (std::int16_t k : p.steps[i].in)
       if (k >= 0) needed[static_cast<std::size_t>(k)] = true;
     // No step reads the Sigmoid whose tail a chain reads.
-    if (p.chains[i].tail >= 0) needed[static_cast<std::size_t>(p.chains[i].tail)] = true;
+    if (p.chains[i].sigmoid_tail >= 0) needed[static_cast<std::size_t>(p.chains[i].sigmoid_tail)] = true;
     // A value that is kept inside a chain needs all of that.
     const std::int16_t end = p.chains[i].within;
     if (end < 0 || needed[static_cast<std::size_t>(end)]) continue;
@@ -307,7 +307,7 @@ struct program_parts {
   std::size_t count = 0, kernels = 0;  // how many steps and kernels there are
   bool is_uniform = false, has_others = false;
   int shape_step = 0, buffers = 0, singles = 0;
-  fused_tail tail{};
+  fused_reduction reduction{};
   bool has_gradient = false;
 };
 
@@ -318,7 +318,7 @@ constexpr program_parts<Steps, Results> parts_with_room(const program_builder& p
                                     .shape_step = p.shape_step,
                                     .buffers = p.buffers,
                                     .singles = p.singles,
-                                    .tail = p.tail,
+                                    .reduction = p.reduction,
                                     .has_gradient = p.has_gradient};
   if (all.count > Steps) return all;
   for (std::size_t i = 0; i < all.count; ++i) all.steps[i] = p.steps[i], all.chains[i] = p.chains[i];
@@ -342,7 +342,7 @@ constexpr program_parts<Steps, Results> without_room(const program_parts<Room, R
                                     .shape_step = from.shape_step,
                                     .buffers = from.buffers,
                                     .singles = from.singles,
-                                    .tail = from.tail,
+                                    .reduction = from.reduction,
                                     .has_gradient = from.has_gradient};
   for (std::size_t i = 0; i < Steps; ++i) {
     all.steps[i] = from.steps[i], all.uniform[i] = from.uniform[i];
@@ -375,7 +375,7 @@ struct program_of {
       .shape_step = whole.shape_step,
       .buffers = whole.buffers,
       .singles = whole.singles,
-      .tail = whole.tail,
+      .reduction = whole.reduction,
       .uniform = whole.is_uniform ? std::span<const uniform_step>(whole.uniform) : std::span<const uniform_step>(),
       .chains = whole.chains,
       .order = std::span<const std::uint16_t>(whole.order).first(whole.kernels),

@@ -101,7 +101,7 @@ template <class Program, class T>
 constexpr bool has_no_scalar_form() {
   for (const fused_step& step : Program::whole.steps)
     if (step.kind == step_kind::op && !works_on_numbers(*step.row, dtype_of<T>)) return true;
-  return static_cast<bool>(Program::whole.tail.op);
+  return static_cast<bool>(Program::whole.reduction.op);
 }
 
 }  // namespace kerngrad::detail

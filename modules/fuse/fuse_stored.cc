@@ -28,7 +28,7 @@ struct stored_program {
                .shape_step = builder.shape_step,
                .buffers = builder.buffers,
                .singles = builder.singles,
-               .tail = builder.tail,
+               .reduction = builder.reduction,
                .uniform = uniform,
                .chains = builder.chains,
                .order = order,

@@ -111,11 +111,11 @@ bool run_folded(const fused_program& program, std::span<const tensor* const> in,
 
 /// Gradient that a sum or mean hands to each element: `dy`, the gradient of its values, one for each, or a part of
 /// that.
-tensor seed_of(const fused_tail& tail, const shape& dims, const tensor& dy);
+tensor seed_of(const fused_reduction& reduction, const shape& dims, const tensor& dy);
 /// The seeds repeated over the shape of what was added up.
-tensor spread_seed(const fused_tail& tail, const shape& dims, const tensor& seed);
+tensor spread_seed(const fused_reduction& reduction, const shape& dims, const tensor& seed);
 /// The gradients of a program with such a reduction at its end, from its seeds. False: nothing was done.
-bool run_spread(const fused_program& program, std::span<const tensor* const> in, const fused_tail& tail,
+bool run_spread(const fused_program& program, std::span<const tensor* const> in, const fused_reduction& reduction,
                 const tensor& seed, std::span<const bool> wanted, std::span<tensor> grads);
 
 }  // namespace kerngrad::detail

@@ -69,7 +69,7 @@ void uniform_run::choose_some(std::span<const bool> wanted) {
     if (!needed[i] || step(i).kind != step_kind::op) continue;
     for (std::int16_t k : step(i).in)
       if (k >= 0) needed[static_cast<std::size_t>(k)] = true;
-    if (program.chains[i].tail >= 0) needed[static_cast<std::size_t>(program.chains[i].tail)] = true;
+    if (program.chains[i].sigmoid_tail >= 0) needed[static_cast<std::size_t>(program.chains[i].sigmoid_tail)] = true;
     // A value that is kept inside a chain needs all of that.
     const std::int16_t end = program.chains[i].within;
     if (end >= 0 && !std::exchange(needed[static_cast<std::size_t>(end)], true)) i = static_cast<std::size_t>(end) + 1;
@@ -153,7 +153,7 @@ void uniform_run::run_chain(std::size_t i, const block_part& block) const {
   kernels::chain_geometry g{static_cast<std::size_t>(block.n), {}, past_caches, {}};
   for (std::size_t k = 0; k < kernels::most_kept_values; ++k)
     if (chain.kept[k] >= 0) g.kept[k] = address(static_cast<std::size_t>(chain.kept[k]), block);
-  g.keeps_tail = chain.tail >= 0;
+  g.keeps_sigmoid_tail = chain.sigmoid_tail >= 0;
   const void* in[kernels::most_chain_operands];
   for (std::size_t k = 0; k < kernels::most_chain_operands && chain.in[k] >= 0; ++k) {
     const std::size_t at = static_cast<std::size_t>(chain.in[k]);

@@ -16,7 +16,7 @@ namespace {
 
 namespace views = ranges::views;
 
-using kerngrad::kernels::chain_head;
+using kerngrad::kernels::chain_first_op;
 using kerngrad::kernels::chain_shape;
 using kerngrad::kernels::chain_shapes;
 using kerngrad::kernels::chain_step;
@@ -32,13 +32,13 @@ constexpr auto product(const auto& a, const auto& b) {
   if constexpr (Swapped) return b * a;
   else return a * b;
 }
-template <chain_head Head, bool Swapped>
-constexpr auto head_of(const auto& x, [[maybe_unused]] const auto& y) {
-  if constexpr (Head == chain_head::Sigmoid) return kg::sigmoid(x);
-  else if constexpr (Head == chain_head::Tanh) return kg::tanh(x);
-  else if constexpr (Head == chain_head::Exp) return kg::exp(x);
-  else if constexpr (Head == chain_head::SigmoidGrad) return kg::sigmoid_grad(x, y);
-  else if constexpr (Head == chain_head::SwishGrad || Head == chain_head::SigmoidTail)
+template <chain_first_op FirstOp, bool Swapped>
+constexpr auto first_op_of(const auto& x, [[maybe_unused]] const auto& y) {
+  if constexpr (FirstOp == chain_first_op::Sigmoid) return kg::sigmoid(x);
+  else if constexpr (FirstOp == chain_first_op::Tanh) return kg::tanh(x);
+  else if constexpr (FirstOp == chain_first_op::Exp) return kg::exp(x);
+  else if constexpr (FirstOp == chain_first_op::SigmoidGrad) return kg::sigmoid_grad(x, y);
+  else if constexpr (FirstOp == chain_first_op::SwishGrad || FirstOp == chain_first_op::SigmoidTail)
     return product<Swapped>(x, kg::sigmoid(y)) + kg::sigmoid_grad(product<!Swapped>(x, y), y);
   else return x;
 }
@@ -63,15 +63,15 @@ template <std::size_t Which, bool Swapped>
 struct chained {
   static constexpr chain_shape shape = chain_shapes[Which];
   constexpr auto operator()(const auto& a, const auto& b, const auto& c, const auto& d) const {
-    constexpr std::size_t taken = operands_of(shape.head);
-    [[maybe_unused]] const auto gate = kg::sigmoid(b) * d;  // whose tail a head of two operands takes
-    const auto head = head_of<shape.head, Swapped>(a, b);
+    constexpr std::size_t taken = operands_of(shape.first_op);
+    [[maybe_unused]] const auto gate = kg::sigmoid(b) * d;  // whose tail a first op of two operands takes
+    const auto first_op = first_op_of<shape.first_op, Swapped>(a, b);
     if constexpr (taken == 3) {
-      return after<shape.steps[0], Swapped>(head, d);
+      return after<shape.steps[0], Swapped>(first_op, d);
     } else if constexpr (taken == 2) {
-      return after<shape.steps[0], Swapped>(head, c) - gate;
+      return after<shape.steps[0], Swapped>(first_op, c) - gate;
     } else {
-      const auto first = after<shape.steps[0], Swapped>(head, b);
+      const auto first = after<shape.steps[0], Swapped>(first_op, b);
       return after<shape.steps[2], Swapped>(after<shape.steps[1], Swapped>(first, c), d);
     }
   }
@@ -81,7 +81,7 @@ template <std::size_t Which, bool Swapped>
 struct chained_with_numbers {
   static constexpr chain_shape shape = chain_shapes[Which];
   constexpr auto operator()(const auto& a, const auto& b, const auto& c, const auto& d) const {
-    const auto first = after<shape.steps[0], Swapped>(head_of<shape.head, Swapped>(kg::abs(a), c), 1.5);
+    const auto first = after<shape.steps[0], Swapped>(first_op_of<shape.first_op, Swapped>(kg::abs(a), c), 1.5);
     const auto second = after<shape.steps[1], Swapped>(first, c);
     return kg::sqrt(kg::abs(after<shape.steps[2], Swapped>(second, 3))) / (b - d);
   }

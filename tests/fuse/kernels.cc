@@ -25,26 +25,27 @@ using kgtest::edges;
 using kgtest::guarded;
 namespace views = ranges::views;
 
-// Heads that are ops have kernels of their own, whose bits the chain has to give; the others are their definitions.
+// First ops that are ops have their own kernels, and the chain must be bitwise identical to them. The others are
+// computed by their definitions.
 template <class T>
-void apply_op(chain_head head, T* y, std::size_t n) {
+void apply_op(chain_first_op first_op, T* y, std::size_t n) {
   constexpr bool narrow = std::is_same_v<T, float>;
-  switch (head) {
-    case chain_head::Sigmoid: return narrow ? Sigmoid_float32(y, y, n) : Sigmoid_float64(y, y, n);
-    case chain_head::Tanh: return narrow ? Tanh_float32(y, y, n) : Tanh_float64(y, y, n);
-    case chain_head::Exp: return narrow ? Exp_float32(y, y, n) : Exp_float64(y, y, n);
-    case chain_head::SigmoidTail:
+  switch (first_op) {
+    case chain_first_op::Sigmoid: return narrow ? Sigmoid_float32(y, y, n) : Sigmoid_float64(y, y, n);
+    case chain_first_op::Tanh: return narrow ? Tanh_float32(y, y, n) : Tanh_float64(y, y, n);
+    case chain_first_op::Exp: return narrow ? Exp_float32(y, y, n) : Exp_float64(y, y, n);
+    case chain_first_op::SigmoidTail:
       for (std::size_t i = 0; i < n; ++i) y[i] = -std::fabs(y[i]);
-      return apply_op(chain_head::Sigmoid, y, n);
+      return apply_op(chain_first_op::Sigmoid, y, n);
     default: return;
   }
 }
 template <class T>
-T head_value(chain_head head, T a, T b, T c) {
+T first_op_value(chain_first_op first_op, T a, T b, T c) {
   const T slope = b * (1 - b), turned = a * c, sigmoid = c >= 0 ? 1 - b : b;
-  switch (head) {
-    case chain_head::SigmoidGrad: return a * slope;
-    case chain_head::SwishGrad: return a * sigmoid + turned * slope;
+  switch (first_op) {
+    case chain_first_op::SigmoidGrad: return a * slope;
+    case chain_first_op::SwishGrad: return a * sigmoid + turned * slope;
     default: return a;
   }
 }
@@ -80,10 +81,10 @@ void check(std::size_t which, const setting& s) {
   }
   const auto at = [&](std::size_t k, std::size_t i) { return x[k].data()[(s.singles >> k) & 1 ? 0 : i]; };
   std::vector<T> want(s.n);
-  const std::size_t first = operands_of(shape.head);
+  const std::size_t first = operands_of(shape.first_op);
   for (std::size_t i = 0; i < s.n; ++i)
-    want[i] = head_value(shape.head, at(0, i), first > 1 ? at(1, i) : T{}, first > 2 ? at(2, i) : T{});
-  apply_op<T>(shape.head, want.data(), s.n);
+    want[i] = first_op_value(shape.first_op, at(0, i), first > 1 ? at(1, i) : T{}, first > 2 ? at(2, i) : T{});
+  apply_op<T>(shape.first_op, want.data(), s.n);
   for (std::size_t i = 0; i < s.n; ++i)
     for (std::size_t k = first; k < count; ++k) want[i] = after(shape.steps[k - first], want[i], at(k, i));
   chain_geometry g{s.n, {}, s.past_caches, {}};
@@ -136,8 +137,8 @@ void check_kept(std::size_t which, std::size_t n, int kept, edge side, bool tail
   void* out[] = {y.data()};
   (std::is_same_v<T, float> ? chain_simd[which].float32 : chain_simd[which].float64)(in, out, &g);
   std::vector<T> want(x[0].data(), x[0].data() + n), tails = want;
-  apply_op<T>(shape.head, want.data(), n);
-  apply_op<T>(chain_head::SigmoidTail, tails.data(), n);
+  apply_op<T>(shape.first_op, want.data(), n);
+  apply_op<T>(chain_first_op::SigmoidTail, tails.data(), n);
   for (std::size_t k = 0; k < count; ++k) {
     const T* got = k + 1 == count ? y.data() : ((kept >> k) & 1) ? between[k].data() : want.data();
     if (k == 0 && tail && (kept & 1)) {
@@ -154,12 +155,12 @@ TEST(a_chain, keeps_what_lies_between_its_steps) {
   int checked = 0;
   kgtest::on_every_target([&](const char*) {
     for (std::size_t which = 0; which < std::size(chain_shapes); ++which) {
-      if (!keeps_values(chain_shapes[which].head)) continue;
+      if (!keeps_values(chain_shapes[which].first_op)) continue;
       const auto kept_ones = views::iota(1, 1 << (operands_of(chain_shapes[which]) - 1));
       for (const auto& [n, kept] : views::cartesian_product(sizes, kept_ones)) {
         check_kept<float>(which, n, kept, edge::end);
         check_kept<double>(which, n, kept, edge::begin);
-        if (chain_shapes[which].head == chain_head::Sigmoid) {
+        if (chain_shapes[which].first_op == chain_first_op::Sigmoid) {
           check_kept<float>(which, n, kept, edge::end, true);
           check_kept<double>(which, n, kept, edge::begin, true);
         }
