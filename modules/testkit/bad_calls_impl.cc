@@ -201,8 +201,8 @@ void judge_recording(session& s, const bad_calls& made, std::size_t stride) {
     return sum(x * x);
   };
   const tensor x({1.0, 2.0, 3.0, 4.0, 5.0, 6.0}, {2, 3});
-  const std::vector<double> slope = grad(all_bad_calls)(x).to_doubles(), expected = {2, 4, 6, 8, 10, 12};
-  if (slope != expected)
+  const std::vector<double> got = grad(all_bad_calls)(x).to_doubles(), expected = {2, 4, 6, 8, 10, 12};
+  if (got != expected)
     s.found.add(check::bad_calls, "a recording of sum(x * x) with wrong calls in between", "another gradient", "2 x");
 }
 

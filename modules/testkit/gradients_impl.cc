@@ -88,20 +88,20 @@ std::vector<std::vector<double>> differences(const number_of& f, std::span<const
   std::vector<tensor> moved(xs.begin(), xs.end());
   for (std::size_t i = 0; i < xs.size(); ++i) {
     std::vector<double> values = doubles_of(xs[i]);
-    std::vector<double> slopes;
+    std::vector<double> derivatives;
     for (double& value : values) {
       const double kept = value;
-      double slope = 0;
+      double derivative = 0;
       for (const auto& [k, side] : stencil_points()) {
         value = kept + side * k * step;
         moved[i] = from_doubles(values, xs[i].dims(), xs[i].type());
-        slope += side * stencil[k - 1] * f(moved) / step;
+        derivative += side * stencil[k - 1] * f(moved) / step;
       }
       value = kept;
-      slopes.push_back(slope);
+      derivatives.push_back(derivative);
     }
     moved[i] = xs[i];
-    all.push_back(std::move(slopes));
+    all.push_back(std::move(derivatives));
   }
   return all;
 }
@@ -121,7 +121,8 @@ void compare(report& found, check by, const derivative_call& call, const std::ve
     const std::vector<double> got = doubles_of(grads[i]);
     for (std::size_t e = 0; e < got.size(); ++e)
       if (!is_near(got[e], expected[i][e], call.at.tolerance))
-        return found.add(by, call.label, "slope " + text_of(got[e]) + " for element " + std::to_string(e) + " of " + of,
+        return found.add(by, call.label,
+                         "gradient " + text_of(got[e]) + " for element " + std::to_string(e) + " of " + of,
                          text_of(expected[i][e]) + " by differences, within " + text_of(call.at.tolerance));
   }
 }
@@ -139,7 +140,7 @@ struct directed {
 
 // d/dt of f(x + t v) at 0.
 std::vector<double> difference_along(const directed& f, const std::vector<tensor>& vs, double step) {
-  std::vector<double> slopes;
+  std::vector<double> derivatives;
   for (const auto& [n, side] : stencil_points()) {
     std::vector<tensor> moved;
     for (const auto& [x, v] : views::zip(f.call.xs, vs)) {
@@ -149,10 +150,11 @@ std::vector<double> difference_along(const directed& f, const std::vector<tensor
       moved.push_back(from_doubles(at, v.dims(), v.type()));
     }
     const std::vector<double> values = doubles_of(f(moved));
-    slopes.resize(values.size());
-    for (auto&& [slope, value] : views::zip(slopes, values)) slope += side * stencil[n - 1] * value / step;
+    derivatives.resize(values.size());
+    for (auto&& [derivative, value] : views::zip(derivatives, values))
+      derivative += side * stencil[n - 1] * value / step;
   }
-  return slopes;
+  return derivatives;
 }
 
 void judge_tangent(report& found, const directed& f, const value_and_tangent& got, const std::vector<tensor>& vs) {

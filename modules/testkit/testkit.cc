@@ -98,7 +98,8 @@ struct failure {
   std::string call;  ///< dtype, shapes and attributes of the call
   std::string got, wanted;
 };
-/// The failure as in "[Softshrink] gradient: float64 x [7]: got slope 0.5 for element 3 of x; wanted 1, within 1e-06".
+/// The failure as in "[Softshrink] gradient: float64 x [7]: got gradient 0.5 for element 3 of operand 0; wanted 1 by
+/// differences, within 1e-06".
 std::string to_string(const failure& what);
 
 /// The findings of check_op, by checks. It converts to true if nothing is wrong.

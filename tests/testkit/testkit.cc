@@ -20,7 +20,7 @@ using kg::testkit::check;
 
 enum class fault {
   none,
-  wrong_slope,
+  wrong_gradient,
   cut_second_order,
   forgotten_dy,
   skipped_tail,
@@ -101,7 +101,7 @@ struct cube {
   static constexpr auto gradient = kg::gradient_of(kg::wrt(kg::keep::in0, [](const auto& c) {
     const auto x = F == fault::cut_second_order ? kg::stop_gradient(c.in(0)) : c.in(0);
     const auto dy = F == fault::forgotten_dy ? kg::stop_gradient(c.dy()) : c.dy();
-    return dy * kg::square(x) * (F == fault::wrong_slope ? 3.0001 : 3);
+    return dy * kg::square(x) * (F == fault::wrong_gradient ? 3.0001 : 3);
   }));
 };
 
@@ -150,8 +150,8 @@ TEST(the_test_kit, finds_nothing_in_an_op_without_a_fault) {
   EXPECT_EQ(kg::row_named("Cube"), nullptr) << "registered for the time only";
 }
 
-TEST(the_test_kit, finds_a_slope_with_a_wrong_factor) {
-  EXPECT_EQ(found_in<fault::wrong_slope>(), "gradient, forward");
+TEST(the_test_kit, finds_a_gradient_with_a_wrong_factor) {
+  EXPECT_EQ(found_in<fault::wrong_gradient>(), "gradient, forward");
 }
 TEST(the_test_kit, finds_a_rule_whose_second_order_is_cut) {
   EXPECT_EQ(found_in<fault::cut_second_order>(), "second order");
@@ -307,17 +307,17 @@ TEST(the_test_kit, finds_a_gradient_that_is_lost_whichever_op_it_is_of) {
 
 const kg::tensor somewhere({1.5, 0.75});
 
-kg::tensor_list cube_with_slope(std::span<const kg::tensor> xs, double slope, bool cut) {
+kg::tensor_list cube_with_factor(std::span<const kg::tensor> xs, double factor, bool cut) {
   return kg::custom_grad(
       [=](std::span<const kg::tensor> x) {
         const kg::tensor v = cut ? kg::stop_gradient(x[0]) : x[0];
         return kg::with_gradient(v * v * v,
-                                 [=](const kg::tensor& dy) { return std::vector<kg::tensor>{dy * v * v * slope}; });
+                                 [=](const kg::tensor& dy) { return std::vector<kg::tensor>{dy * v * v * factor}; });
       },
       xs);
 }
-std::string found_in_function(double slope, bool cut) {
-  const auto f = [=](std::span<const kg::tensor> xs) { return cube_with_slope(xs, slope, cut); };
+std::string found_in_function(double factor, bool cut) {
+  const auto f = [=](std::span<const kg::tensor> xs) { return cube_with_factor(xs, factor, cut); };
   return checks_that_found(kg::testkit::check_function("cube", f, {&somewhere, 1}));
 }
 
@@ -336,9 +336,9 @@ TEST(a_checked_function, takes_floating_tensors_only) {
 // ------------------------------------------------------------------------------------------ options and texts
 
 TEST(the_report, says_in_sentences_what_was_got_and_what_is_wanted) {
-  const kg::testkit::report found = kg::testkit::check_op<cube<fault::wrong_slope>>(with_oracle());
+  const kg::testkit::report found = kg::testkit::check_op<cube<fault::wrong_gradient>>(with_oracle());
   const std::string text = to_string(found);
-  for (const char* part : {"[Cube] gradient: float64 x [7]: got slope ", "; wanted ", "by differences, within 1e-06",
+  for (const char* part : {"[Cube] gradient: float64 x [7]: got gradient ", "; wanted ", "by differences, within 1e-06",
                            "more\n", "[Cube] wrong; calls judged: samples "})
     EXPECT_NE(text.find(part), std::string::npos) << text;
   EXPECT_EQ(found.failures().front().op, "Cube");
@@ -348,11 +348,11 @@ TEST(the_report, says_in_sentences_what_was_got_and_what_is_wanted) {
 
 TEST(the_options, leave_out_a_check_for_a_reason_that_the_report_repeats) {
   kg::testkit::options how = with_oracle();
-  how.without = {{check::gradient, "the slope is meant"}, {check::forward, "so is this"}};
-  const kg::testkit::report found = kg::testkit::check_op<cube<fault::wrong_slope>>(how);
+  how.without = {{check::gradient, "the gradient is meant"}, {check::forward, "so is this"}};
+  const kg::testkit::report found = kg::testkit::check_op<cube<fault::wrong_gradient>>(how);
   EXPECT_TRUE(found) << found;
   EXPECT_EQ(found.count(check::gradient), 0);
-  EXPECT_NE(to_string(found).find("without gradient: the slope is meant"), std::string::npos) << found;
+  EXPECT_NE(to_string(found).find("without gradient: the gradient is meant"), std::string::npos) << found;
   how.without = {{check::gradient, ""}};
   EXPECT_THROW(kg::testkit::check_op<cube<fault::none>>(how), kg::error);
 }
