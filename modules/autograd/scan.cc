@@ -108,7 +108,7 @@ auto scan(F f, const Carry& initial, const Xs& xs, const scan_options& options =
   return detail::run_scan<carry_type>(light, initial, steps, options.reverse, input);
 }
 /// A loop of `steps` steps without inputs: `f(carry, i)` is called with each index from 0 to steps - 1, a std::int64_t.
-/// Throws unless `steps` is 1 or more.
+/// Throws unless `steps` is 1 or more. The rest is as for `scan` over tensors.
 template <class F, detail::tensor_or_tree Carry>
   requires detail::scan_function<F, detail::followed<Carry>, std::int64_t>
 auto scan(F f, const Carry& initial, std::int64_t steps, const scan_options& options = {}) {

@@ -59,7 +59,7 @@ class norm_order {
 /// elements that are 0. Homogeneous of degree 1, but for the order 0.
 tensor norm(const tensor& x, norm_order order = "euclidean", const axes& over = all_axes, bool keep_dims = false);
 /// The root of the sum of squares over axes: `norm` of the order "euclidean". Squares stay in range for numbers of any
-/// size. Homogeneous of degree 1.
+/// size. The rest is as for `norm`. Homogeneous of degree 1.
 tensor euclidean_norm(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
 
 /// The elements of a diagonal of the matrices on axes `rows` and `columns`. A positive `offset` counts diagonals above

@@ -21,7 +21,8 @@ struct rms_norm_options {
   double epsilon = 1e-6;
 };
 /// x / sqrt(mean(x^2) + epsilon) * scale, with the mean along the last axis (Zhang and Sennrich 2019). Floats; rank 1
-/// or more. Differentiable in x and scale. Homogeneous of degree 0 in x if epsilon is 0.
+/// or more. Throws for a scale of another shape and for an epsilon below 0. Differentiable in x and scale. Homogeneous
+/// of degree 0 in x if epsilon is 0.
 tensor rms_norm(const tensor& x, const rms_norm_options& options = {});
 
 /// Options of group_norm, instance_norm and batch_norm_training. `scale` and `offset` have a value for each channel,
@@ -37,8 +38,8 @@ struct moment_norm_options {
 /// in x, scale and offset. Homogeneous of degree 0 in x if epsilon is 0 and there is no offset.
 tensor group_norm(const tensor& x, std::int64_t groups, const moment_norm_options& options = {});
 /// Normalizes each channel of each sample of x [batch, ..., channels]: `group_norm` with one group per channel
-/// (Ulyanov, Vedaldi and Lempitsky 2016). Throws below rank 3. Homogeneous of degree 0 in x if epsilon is 0 and there
-/// is no offset.
+/// (Ulyanov, Vedaldi and Lempitsky 2016). Throws below rank 3. The rest is as for `group_norm`. Homogeneous of degree 0
+/// in x if epsilon is 0 and there is no offset.
 tensor instance_norm(const tensor& x, const moment_norm_options& options = {});
 
 /// The result of batch_norm_training, and mean and variance of the batch. Average the moments over batches to get those
@@ -47,8 +48,9 @@ struct batch_norm_parts {
   tensor result, mean, variance;
 };
 /// Normalizes each channel, the last axis, over all other axes: (x - mean) / sqrt(variance + epsilon) * scale + offset
-/// (Ioffe and Szegedy 2015). Gradients flow through mean and variance, too. Floats; rank 2 or more. Homogeneous in x if
-/// epsilon is 0 and there is no offset: result of degree 0, mean of degree 1, variance of degree 2.
+/// (Ioffe and Szegedy 2015). Floats; rank 2 or more. Throws for options of other shapes. Differentiable in x, scale and
+/// offset, also through mean and variance. Homogeneous in x if epsilon is 0 and there is no offset: result of degree 0,
+/// mean of degree 1, variance of degree 2.
 batch_norm_parts batch_norm_training(const tensor& x, const moment_norm_options& options = {});
 
 }  // namespace kerngrad

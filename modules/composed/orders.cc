@@ -17,8 +17,8 @@ export namespace kerngrad {
 /// floats that `mean` gives. Throws for q outside of [0, 1] and for complex numbers. Differentiable: dy
 /// goes to the two elements. Homogeneous of degree 1.
 tensor quantile(const tensor& x, double q, const axes& over = all_axes, bool keep_dims = false);
-/// The median over axes, all by default: `quantile` with q = 1/2. NaN if an element is NaN, and without elements.
-/// Homogeneous of degree 1.
+/// The median over axes, all by default: `quantile` with q = 1/2. The rest is as for `quantile`. Homogeneous of degree
+/// 1.
 tensor median(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
 
 /// The result of list_difference: the remaining elements of a vector, and their int32 indices in it.

@@ -14,9 +14,9 @@ export namespace kerngrad {
 /// windows of even length are periodic, others symmetric. A window of one element is a + b. Throws for a length below 0
 /// and for dtypes that are no floats.
 tensor cosine_window(std::int64_t length, double a, double b, dtype type = dtype::float32);
-/// Hann's window: cosine_window with a = 0.5 and b = 0.5.
+/// Hann's window: cosine_window with a = 0.5 and b = 0.5. Errors are those of cosine_window.
 tensor hann_window(std::int64_t length, dtype type = dtype::float32);
-/// Hamming's window: cosine_window with a = 0.54 and b = 0.46.
+/// Hamming's window: cosine_window with a = 0.54 and b = 0.46. Errors are those of cosine_window.
 tensor hamming_window(std::int64_t length, dtype type = dtype::float32);
 
 /// Options of frame. With `pad_end` the last frames reach beyond the signal, and `pad_value` fills them.

@@ -25,8 +25,8 @@ moments_parts moments(const tensor& x, const axes& over = all_axes, bool keep_di
 /// infinity if the divisor is 0 or less. Dtypes are those of `moments`. The error is a few units in the last place,
 /// even if the mean is many deviations from 0. Differentiable. Homogeneous of degree 2.
 tensor variance(const tensor& x, const axes& over = all_axes, bool keep_dims = false, std::int64_t ddof = 0);
-/// The square root of `variance`. It is accurate even if the variance itself overflows or underflows. Its gradient at 0
-/// is 0. Homogeneous of degree 1.
+/// The square root of `variance`, over axes, all by default. It is accurate even if the variance itself overflows or
+/// underflows. Dtypes are those of `variance`. Differentiable; the gradient at 0 is 0. Homogeneous of degree 1.
 tensor standard_deviation(const tensor& x, const axes& over = all_axes, bool keep_dims = false, std::int64_t ddof = 0);
 
 /// Options of moving_average. `step` is the number of the update, from 1. `zero_debias` needs it; otherwise it is not
@@ -38,6 +38,7 @@ struct moving_average_options {
 /// The next value of a moving average: v + (x - v) * (1 - decay). With `zero_debias` the change is divided by 1 -
 /// decay^step, which removes the bias of an average that began with zeros. v and x have one shape and one floating
 /// dtype. Throws for a decay outside of [0, 1]. With `zero_debias` it throws for a decay of 1 and without a step.
+/// Differentiable in v and x.
 tensor moving_average(const tensor& v, const tensor& x, double decay, const moving_average_options& options = {});
 
 /// True if the prediction of the target is among the k largest of its row: bool of the targets' shape. Rows are the

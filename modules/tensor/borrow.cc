@@ -133,6 +133,7 @@ tensor borrow(R&& elements, const shape& dims) {
   return detail::lend(std::data(elements), std::size(elements), dtype_of<T>, dims, {});
 }
 /// A tensor on your elements, without a copy, from the address of the first one. The shape tells how many there are.
+/// The rest is as for `borrow` of a range.
 template <detail::lendable T>
 tensor borrow(T* const& elements, const shape& dims, std::shared_ptr<const void> keep_alive) {
   return detail::lend(elements, dtype_of<T>, dims, detail::checked_keeper(std::move(keep_alive)));
@@ -143,7 +144,7 @@ tensor borrow(T* const& elements, const shape& dims) {
 }
 /// A tensor on the elements of a std::mdspan, or of a matrix, vector or map of Eigen. It has the same sizes. Elements
 /// that are not in row-major order without gaps, such as those of a column-major matrix, are copied once. Also throws
-/// for an mdspan whose layout has no strides.
+/// for an mdspan whose layout has no strides. The rest is as for `borrow` of a range.
 template <detail::living_grid M>
 tensor borrow(M&& elements, std::shared_ptr<const void> keep_alive) {
   return detail::lend("borrow", detail::grid_of(elements), detail::checked_keeper(std::move(keep_alive)));

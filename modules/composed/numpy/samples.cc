@@ -50,7 +50,7 @@ tensor corrcoef(const tensor& x, const cov_options& options = {});
 /// 4.}))` is 4.5. 0 for fewer than two samples. Dtypes are those of `mean`. Differentiable. Homogeneous of degree 1.
 tensor trapezoid(const tensor& y, double dx = 1, axis_index axis = -1);
 /// The integral of samples y at positions x along an axis, by the trapezoidal rule. x is a vector for the axis, or has
-/// y's shape; else it throws. Differentiable. Homogeneous of degree 1 in y.
+/// y's shape; else it throws. The result has the promoted float dtype. Differentiable. Homogeneous of degree 1 in y.
 tensor trapezoid(const tensor& y, const tensor& x, axis_index axis = -1);
 /// The integrals from the first sample to each later one, as scipy.integrate.cumulative_trapezoid:
 /// `cumulative_trapezoid(tensor({1., 2., 4.}))` is [1.5, 4.5]. The axis has one element less. The rest is as for

@@ -22,7 +22,7 @@ struct unique_parts {
 /// comes last, -0 equals 0. `kg::unique` keeps the order of first occurrences. Throws for more than 2^31 - 1 elements.
 /// The values are differentiable, as those of `unique`.
 unique_parts unique_all(const tensor& x);
-/// The distinct elements of x in ascending order: the values of `unique_all`.
+/// The distinct elements of x in ascending order: the values of `unique_all`. The rest is as for `unique_all`.
 tensor unique_values(const tensor& x);
 /// The parts of `unique_counts`: the distinct values, and their int32 counts.
 struct unique_counts_parts {

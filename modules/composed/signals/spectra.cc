@@ -63,14 +63,17 @@ tensor rfftn(const tensor& x, const fftn_options& options = {});
 /// The inverse of rfftn. The last of the axes gets 2 (bins - 1) points unless `sizes` is given. Dtypes are those of
 /// irfft, errors those of fftn. Differentiable.
 tensor irfftn(const tensor& x, const fftn_options& options = {});
-/// The discrete Fourier transform along two axes: fftn, by default along the last two axes. Differentiable.
+/// The discrete Fourier transform along two axes: fftn, by default along the last two axes. Dtypes and errors are those
+/// of fftn. Differentiable.
 tensor fft2(const tensor& x, const fftn_options& options = {});
-/// The inverse discrete Fourier transform along two axes: ifftn, by default along the last two axes. Differentiable.
+/// The inverse discrete Fourier transform along two axes: ifftn, by default along the last two axes. Dtypes and errors
+/// are those of ifftn. Differentiable.
 tensor ifft2(const tensor& x, const fftn_options& options = {});
-/// The discrete Fourier transform of real numbers along two axes: rfftn, by default along the last two axes.
-/// Differentiable.
+/// The discrete Fourier transform of real numbers along two axes: rfftn, by default along the last two axes. Dtypes and
+/// errors are those of rfftn. Differentiable.
 tensor rfft2(const tensor& x, const fftn_options& options = {});
-/// The inverse of rfft2: irfftn, by default along the last two axes. Differentiable.
+/// The inverse of rfft2: irfftn, by default along the last two axes. Dtypes and errors are those of irfftn.
+/// Differentiable.
 tensor irfft2(const tensor& x, const fftn_options& options = {});
 
 /// Shifts the zero frequency to the middle: rolls each axis by half of its size, rounded down. Axes are all by default.

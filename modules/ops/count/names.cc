@@ -34,6 +34,7 @@ struct dense_bincount_options {
   bool binary = false;
 };
 /// Counts the elements of each row of x's last axis, as `bincount`: [..., n] gives [..., size]. x has rank 1 or more.
+/// Dtypes and errors are those of `bincount`. Differentiable in the weights.
 inline tensor dense_bincount(const tensor& x, std::int64_t size, const dense_bincount_options& options = {}) {
   return call<"DenseBincount">(x, options.weights, attr<"size">(size), attr<"binaryOutput">(options.binary));
 }

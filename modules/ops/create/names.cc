@@ -41,7 +41,8 @@ export namespace kerngrad {
 inline tensor full(const shape& dims, double value, dtype type = dtype::float32) {
   return call<"Fill">(attr<"shape">(dims), attr<"value">(value), attr<"dtype">(type));
 }
-/// A tensor of shape `dims` with one integer everywhere. int64 holds every integer exactly, also those above 2^53.
+/// A tensor of shape `dims` with one integer everywhere. int64 holds every integer exactly, also those above 2^53. The
+/// rest is as for `full` with a floating-point value.
 template <detail::integer T>
 tensor full(const shape& dims, T value, dtype type = dtype::float32) {
   if (type != dtype::int64 || !detail::is_beyond_doubles(value)) return full(dims, static_cast<double>(value), type);
@@ -65,8 +66,8 @@ inline tensor arange(double start, double stop, double step = 1, dtype type = dt
   const double end = step == 1 && stop < start ? start : stop;  // by itself the op would count down
   return call<"Range">(attr<"start">(start), attr<"stop">(end), attr<"step">(step), attr<"dtype">(type));
 }
-/// The numbers start, start + step, ... before stop, for integer bounds and steps. The result is float32 unless you
-/// give a dtype. With int64 the numbers are exact, also above 2^53.
+/// The numbers start, start + step, ... before stop, for integer bounds and steps. With int64 the numbers are exact,
+/// also above 2^53. The rest is as for `arange` with floating-point bounds.
 template <detail::integer A, detail::integer B, detail::integer C = int>
 tensor arange(A start, B stop, C step = 1, dtype type = dtype::float32) {
   const bool rounded =

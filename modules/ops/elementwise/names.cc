@@ -197,7 +197,7 @@ inline tensor where(const tensor& condition, const tensor& t, const tensor& e) {
   return call<"Select">(condition, t, e);
 }
 /// Chooses between the elements of a tensor and a number. The number takes the dtype of the tensor. A fraction next to
-/// an integer tensor makes both float32.
+/// an integer tensor makes both float32. The rest is as for `where` with two tensors.
 template <number T>
 tensor where(const tensor& condition, const tensor& t, T e) {
   return where(condition, t, detail::number_like("where", detail::number_of(e), t));
@@ -207,7 +207,7 @@ tensor where(const tensor& condition, T t, const tensor& e) {
   return where(condition, detail::number_like("where", detail::number_of(t), e), e);
 }
 /// Chooses between two numbers, in the shape of the condition. The dtype follows from their C++ types: two bools give
-/// bool, other integers int32, else float32.
+/// bool, other integers int32, else float32. Throws for a condition that is not bool.
 template <number T, number E>
 tensor where(const tensor& condition, T t, E e) {
   if constexpr (std::is_same_v<T, bool> && std::is_same_v<E, bool>) {
@@ -220,9 +220,9 @@ tensor where(const tensor& condition, T t, E e) {
 }
 /// The same values in another dtype. From floats to integers they are truncated towards 0 and saturate, and NaN gives
 /// 0. Integers wrap. A complex number gives its real part. bool is true for all numbers but 0. Returns x itself if it
-/// has that dtype.
+/// has that dtype. Gradient: dy, cast to the dtype of x.
 inline tensor cast(const tensor& x, dtype to) { return x.type() == to ? x : call<"Cast">(x, attr<"dtype">(to)); }
-/// The complex conjugate. Returns x itself if it is real.
+/// The complex conjugate. Returns x itself if it is real. Any dtype. Differentiable.
 inline tensor conj(const tensor& x) { return detail::is_complex(x) ? complex(real(x), neg(imag(x))) : x; }
 /// The angle of complex numbers in [-pi, pi], in the dtype of their parts; for real numbers 0 or pi. The signs of the
 /// parts decide if the angle of 0 is 0 or pi. Gradient: NaN at 0.
@@ -246,7 +246,7 @@ export namespace kerngrad {
 /// The C++ operators call the functions of the same meaning. + is add, - is sub or neg, * is mul, / is div, and % is
 /// mod. == is equal, < is less, << is left_shift, and so on. & | ^ ~ are bitwise; for booleans they are logical_and,
 /// logical_or, logical_xor and logical_not. Next to an integer a boolean is 0 or 1. % has the sign of the divisor, as
-/// in NumPy.
+/// in NumPy. Dtypes, errors and gradients are those of the functions.
 inline tensor operator-(const tensor& x) { return neg(x); }
 inline tensor operator-(tensor&& x) { return neg(std::move(x)); }
 inline tensor operator+(const tensor& a, const tensor& b) { return add(a, b); }
@@ -302,7 +302,8 @@ template <number T> tensor operator!=(const tensor& a, T b) { return not_equal(a
 template <number T> tensor operator!=(T a, const tensor& b) { return not_equal(a, b); }
 
 /// Arithmetic and equality with std::complex<float> and std::complex<double>. The number takes the tensor's precision:
-/// next to float64 and complex128 it is complex128, else complex64.
+/// next to float64 and complex128 it is complex128, else complex64. Errors and gradients are those of the functions,
+/// such as add.
 template <detail::complex_class C> tensor operator+(const tensor& a, C b) { return add(a, detail::number_like(b, a)); }
 template <detail::complex_class C> tensor operator+(C a, const tensor& b) { return add(detail::number_like(a, b), b); }
 template <detail::complex_class C> tensor operator-(const tensor& a, C b) { return sub(a, detail::number_like(b, a)); }
@@ -318,11 +319,13 @@ template <detail::complex_class C> tensor operator!=(const tensor& a, C b) {
   return not_equal(a, detail::number_like(b, a));
 }
 /// A tensor to the power of a complex number, or a complex number to the power of a tensor. The number takes the
-/// tensor's precision.
+/// tensor's precision. Errors and gradients are those of `pow` with two tensors.
 template <detail::complex_class C> tensor pow(const tensor& a, C b) { return pow(a, detail::number_like(b, a)); }
 template <detail::complex_class C> tensor pow(C a, const tensor& b) { return pow(detail::number_like(a, b), b); }
 
-/// Logical, bitwise, remainder and shift operators, for two tensors or for a tensor and a number.
+/// Logical, bitwise, remainder and shift operators, for two tensors or for a tensor and a number. They call the
+/// functions of the same meaning, such as logical_not, mod and left_shift. Dtypes, errors and gradients are those of
+/// the functions.
 inline tensor operator!(const tensor& x) { return logical_not(x); }
 inline tensor operator~(const tensor& x) { return x.type() == dtype::boolean ? logical_not(x) : bitwise_not(x); }
 inline tensor operator%(const tensor& a, const tensor& b) { return mod(a, b); }
@@ -354,7 +357,7 @@ template <number T> tensor operator^(const tensor& a, T b) { return a ^ detail::
 template <number T> tensor operator^(T a, const tensor& b) { return detail::bits_like(a, b) ^ b; }
 
 /// Assigns the result of the operator to a, whose dtype and shape may change. The memory of a may be reused if no other
-/// tensor shares it.
+/// tensor shares it. Errors and gradients are those of the operator.
 template <class T> tensor& operator+=(tensor& a, const T& b) { return a = std::move(a) + b; }
 template <class T> tensor& operator-=(tensor& a, const T& b) { return a = std::move(a) - b; }
 template <class T> tensor& operator*=(tensor& a, const T& b) { return a = std::move(a) * b; }

@@ -49,7 +49,8 @@ struct fused_conv_options {
   bool channels_first = false;
 };
 
-/// Calls the fused convolution op `Op` with options. fused_conv2d and fused_depthwise_conv2d are calls of it.
+/// Calls the fused convolution op `Op` with options. fused_conv2d and fused_depthwise_conv2d are calls of it, and
+/// explain shapes, errors and gradients.
 template <fixed_string Op>
   requires known_op<Op>
 inline tensor fused_convolution(const tensor& x, const tensor& filter, const fused_conv_options& options) {

@@ -93,8 +93,8 @@ inline tensor_list split(const tensor& x, std::span<const std::int64_t> sizes, a
 inline tensor_list split(const tensor& x, std::initializer_list<std::int64_t> sizes, axis_index axis = 0) {
   return split(x, std::span(sizes.begin(), sizes.size()), axis);
 }
-/// Cuts x along an axis into `Parts` equal parts, for structured bindings: `auto [a, b, c] = split<3>(x)`. Throws if
-/// the parts do not divide the axis.
+/// Cuts x along an axis into `Parts` equal parts, for structured bindings: `auto [a, b, c] = split<3>(x)`. The rest is
+/// as for `split` with a number of parts.
 template <std::size_t Parts>
 std::array<tensor, Parts> split(const tensor& x, axis_index axis = 0) {
   tensor_list list = split(x, static_cast<int>(Parts), axis);
@@ -103,6 +103,7 @@ std::array<tensor, Parts> split(const tensor& x, axis_index axis = 0) {
   return parts;
 }
 /// The slices of x along an axis, each without that axis, as an array of `Parts`. Throws if the axis has another size.
+/// The rest is as for `unstack` into a list.
 template <std::size_t Parts>
 std::array<tensor, Parts> unstack(const tensor& x, axis_index axis = 0) {
   tensor_list list = unstack(x, axis);
@@ -121,7 +122,8 @@ inline tensor pad(const tensor& x, std::span<const std::int64_t> pairs, double v
 inline tensor pad(const tensor& x, std::initializer_list<std::int64_t> pairs, double value = 0) {
   return call<"PadV2">(x, attr<"paddings">(attr_value(pairs)), attr<"constantValue">(value));
 }
-/// Pads a tensor of text with a string. `pad` without a value takes the empty string.
+/// Pads a tensor of text with a string. `pad` without a value takes the empty string. The rest is as for `pad` with a
+/// number, but there is no gradient.
 inline tensor pad(const tensor& x, std::initializer_list<std::int64_t> pairs, std::string_view value) {
   return call<"PadV2">(x, attr<"paddings">(attr_value(pairs)), attr<"constantValue">(value));
 }
@@ -381,9 +383,9 @@ inline tensor broadcast_args(const tensor& a, const tensor& b) { return call<"Br
 /// The indices of the elements of x that are not 0, in row-major order: int32 [count, rank], where numpy.nonzero has a
 /// list of vectors. NaN is not 0. x has any real dtype or bool. Throws for a scalar. No gradient.
 inline tensor nonzero(const tensor& x) { return call<"NonZero">(x); }
-/// The slices of x where `mask` is not 0. The mask has the shape of the axes of x from `axis` on; in the result one
-/// axis replaces them. Throws if the mask is a scalar or has another shape. Gradient: dy at the slices taken, 0
-/// elsewhere.
+/// The slices of x where `mask` is not 0. x has any dtype, the mask a real dtype or bool. The mask has the shape of the
+/// axes of x from `axis` on; in the result one axis replaces them. Throws if the mask is a scalar or has another shape.
+/// Gradient: dy at the slices taken, 0 elsewhere.
 tensor boolean_mask(const tensor& x, const tensor& mask, axis_index axis = 0);
 
 }  // namespace kerngrad
