@@ -13,8 +13,7 @@ tensor factored_solution(const tensor& a, const tensor& factor, const tensor& b)
 
 template <class Op>
 constexpr auto kernels_for_floats =
-    kg::kernel_list(kg::on_call<float>([](const kg::launch_call& c) { Op::template run<float>(c); }),
-                    kg::on_call<double>([](const kg::launch_call& c) { Op::template run<double>(c); }));
+    kg::on_calls<kg::wide_floats>([]<class T>(const kg::launch_call& c) { Op::template run<T>(c); });
 
 constexpr kg::operand equations[] = {{"a", kg::wide_floats}, {"factor", kg::wide_floats}, {"b", kg::wide_floats}};
 

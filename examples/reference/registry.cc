@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Backends, kernels and gradients that a program adds, what runs by name, packs, hooks and traces.
+#include <algorithm>
 #include <cstddef>
 #include <iostream>
 #include <span>
@@ -102,6 +103,14 @@ void a_kernel_on_a_call() {
   std::cout << kg::name_of(differences.type) << "\n";
 }
 const example for_a_kernel_on_a_call{"kg::on_call kg::elements_in kg::elements_out", a_kernel_on_a_call};
+
+void kernels_on_calls_of_a_set() {
+  constexpr auto kernels = kg::on_calls<kg::wide_floats>([]<class T>(const kg::launch_call& c) {
+    std::ranges::reverse_copy(kg::elements_in<T>(c, 0), kg::elements_out<T>(c).begin());
+  });
+  for (const kg::own_kernel& kernel : kernels) std::cout << kg::name_of(kernel.type) << "\n";
+}
+const example for_kernels_on_calls_of_a_set{"kg::on_calls", kernels_on_calls_of_a_set};
 
 void one_kernel_a_dtype() {
   constexpr auto cube = [](auto x) { return x * x * x; };

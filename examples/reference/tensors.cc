@@ -38,11 +38,12 @@ void not_every_number_is_a_dtype() {
 const example for_not_every_number_is_a_dtype{"kg::is_dtype", not_every_number_is_a_dtype};
 
 void what_elements_are() {
-  for (const kg::dtype type : {kg::dtype::uint8, kg::dtype::bfloat16, kg::dtype::float64, kg::dtype::complex64})
+  for (const kg::dtype type : {kg::dtype::uint8, kg::dtype::int16, kg::dtype::bfloat16, kg::dtype::complex64})
     std::cout << kg::name_of(type) << ": " << kg::size_of(type) << " bytes, " << kg::parts_of(type)
-              << " numbers, a half: " << (kg::kind_of(type) == kg::dtype_kind::half) << "\n";
+              << " numbers, a half: " << (kg::kind_of(type) == kg::dtype_kind::half)
+              << ", negative integers: " << kg::is_signed_integer(type) << "\n";
 }
-const example for_what_elements_are{"kg::size_of kg::kind_of kg::parts_of", what_elements_are};
+const example for_what_elements_are{"kg::size_of kg::kind_of kg::parts_of kg::is_signed_integer", what_elements_are};
 
 void sets_of_dtypes() {
   const kg::dtype_set both = kg::only(kg::dtype::int32) | kg::only(kg::dtype::float32);

@@ -221,10 +221,9 @@ constexpr bool has_simd_kernels(dtype type) {
 #define KG_BOOLEAN(X, Name) X(Name, boolean)
 #define KG_COMPLEX(X, Name) X(Name, complex64)
 #define KG_PAIRS(X, Name) KG_COMPLEX(X, Name) X(Name, complex128)
-#define KG_STORED(X, Name) X(Name, int8) X(Name, int16) X(Name, uint16) X(Name, uint32)
-#define KG_ALL(X, Name)                    \
-  KG_ORDERED(X, Name) KG_COMPLEX(X, Name)  \
-  X(Name, float16) X(Name, bfloat16) X(Name, complex128) KG_STORED(X, Name)
+#define KG_ALL(X, Name) \
+  KG_ORDERED(X, Name)   \
+  KG_PAIRS(X, Name) X(Name, float16) X(Name, bfloat16) X(Name, int8) X(Name, int16) X(Name, uint16) X(Name, uint32)
 #define KG_MOVED(X, Name) KG_ALL(X, Name) X(Name, text)
 // One dtype of each size, for kernels that move bytes: `serving` finds it for the others.
 #define KG_SIZES(X, Name) \

@@ -245,9 +245,8 @@ tensor_list run_promoted(const op_entry& op, std::span<const tensor* const> in, 
     promoted[i] = cast(*in[i], compute);
     return static_cast<const tensor*>(&promoted[i]);
   });
-  return keeps_dtype(row, common, compute)
-             ? run_converted(op, operands.all(), attrs, common, compute, absent, instead)
-             : run_checked(op, operands.all(), attrs, compute, absent, instead);
+  return keeps_dtype(row, common, compute) ? run_converted(op, operands.all(), attrs, common, compute, absent, instead)
+                                           : run_checked(op, operands.all(), attrs, compute, absent, instead);
 }
 
 // True if the operands are all there and of one dtype that the op computes in: nothing to check, nothing to promote.

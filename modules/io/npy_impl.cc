@@ -141,8 +141,7 @@ class literal_reader {
 // The dtype that the header names, and whether its bytes are in the other order.
 dtype dtype_in(const origin& file, std::string_view text, bool& swapped) {
   const auto refuse = [&](std::string_view what, std::string_view advice) {
-    file.refuse("has dtype " + in_quotes(text) + std::string(what),
-                "one of " + to_string(of_numpy), advice);
+    file.refuse("has dtype " + in_quotes(text) + std::string(what), "one of " + to_string(of_numpy), advice);
   };
   constexpr std::string_view orders = "<>=|";
   const bool marked = !text.empty() && orders.find(text[0]) != std::string_view::npos;

@@ -462,8 +462,7 @@ constexpr dtype lifted(dtype type, lift before) {
   if (before == lift::none || !(integral | boolean_only).has(type)) return type;
   if (before == lift::floats) return dtype::float32;
   if (before == lift::quotients) return size_of(type) < 4 ? dtype::float32 : dtype::float64;
-  if (type == dtype::boolean) return dtype::int32;
-  if (before == lift::signs && type == dtype::uint8) return dtype::int32;
+  if (type == dtype::boolean || (before == lift::signs && type == dtype::uint8)) return dtype::int32;
   const bool adds_up = before == lift::totals || (before == lift::sums && type != dtype::uint8);
   return adds_up && type != dtype::int32 ? dtype::int64 : type;
 }

@@ -96,8 +96,9 @@ constexpr integer_bounds bounds_of(dtype type) {
   return visit(type, []<dtype Type>(dtype_constant<Type> is) -> integer_bounds {
     using T = typename decltype(is)::element;
     if constexpr (!integral.has(Type)) return {};
-    else return {static_cast<double>(std::numeric_limits<T>::min()),
-                 2 * static_cast<double>(std::numeric_limits<T>::max() / 2 + 1)};
+    else
+      return {static_cast<double>(std::numeric_limits<T>::min()),
+              2 * static_cast<double>(std::numeric_limits<T>::max() / 2 + 1)};
   });
 }
 /// True if an integer dtype holds the number without its fraction, and for every number of another dtype. The end of

@@ -140,7 +140,8 @@ TEST(safetensors, load_the_tensors_beside_those_of_other_dtypes) {
 }
 
 TEST(safetensors, have_no_gap_for_a_tensor_of_another_dtype_either) {
-  const std::string header = "{" + std::string(x_entry) + R"(,"q":{"dtype":"F8_E4M3","shape":[1],"data_offsets":[5,6]}})";
+  const std::string header =
+      "{" + std::string(x_entry) + R"(,"q":{"dtype":"F8_E4M3","shape":[1],"data_offsets":[5,6]}})";
   EXPECT_TRUE(says(refusal([&] { return decoded(safetensors(header, "123456"), "m.safetensors"); }), {"\"q\"", "gap"}));
 }
 

@@ -133,10 +133,11 @@ TYPED_TEST(dlpack, gives_every_dtype_its_code_and_takes_it_back_without_a_copy) 
   const struct {
     dtype type;
     int code, bits;
-  } codes[] = {{dtype::float32, 2, 32},   {dtype::float64, 2, 64},    {dtype::int32, 0, 32},   {dtype::int64, 0, 64},
-               {dtype::uint8, 1, 8},      {dtype::boolean, 6, 8},     {dtype::float16, 2, 16}, {dtype::bfloat16, 4, 16},
-               {dtype::complex64, 5, 64}, {dtype::complex128, 5, 128}, {dtype::int8, 0, 8},    {dtype::int16, 0, 16},
-               {dtype::uint16, 1, 16},    {dtype::uint32, 1, 32}};
+  } codes[] = {{dtype::float32, 2, 32},     {dtype::float64, 2, 64},  {dtype::int32, 0, 32},
+               {dtype::int64, 0, 64},       {dtype::uint8, 1, 8},     {dtype::boolean, 6, 8},
+               {dtype::float16, 2, 16},     {dtype::bfloat16, 4, 16}, {dtype::complex64, 5, 64},
+               {dtype::complex128, 5, 128}, {dtype::int8, 0, 8},      {dtype::int16, 0, 16},
+               {dtype::uint16, 1, 16},      {dtype::uint32, 1, 32}};
   EXPECT_EQ(static_cast<int>(std::size(codes)), kg::dtype_count - 1) << "all but text";
   for (const auto& c : codes) {
     const tensor x = kg::cast(kg::arange(6) > 2, c.type);

@@ -38,8 +38,8 @@ TEST(a_tensor_of_stored_integers, is_made_read_and_printed_like_others) {
     EXPECT_EQ(x.type(), kg::dtype_of<T>);
     EXPECT_EQ(x.to_doubles(), (doubles{65, static_cast<double>(most), static_cast<double>(least)}));
     EXPECT_EQ(x.data<T>()[1], most);
-    EXPECT_EQ(to_string(x), "tensor " + std::string(kg::name_of(x.type())) + " [3]\n[65, " + std::to_string(most) + ", " +
-                                std::to_string(least) + "]");
+    EXPECT_EQ(to_string(x), "tensor " + std::string(kg::name_of(x.type())) + " [3]\n[65, " + std::to_string(most) +
+                                ", " + std::to_string(least) + "]");
     EXPECT_EQ(kg::full({}, 100, x.type()).item<T>(), T{100});
     EXPECT_EQ(kg::ones_like(x).data<T>()[2], T{1});
     EXPECT_EQ(kg::arange(0, 3, 1, x.type()).to_doubles(), (doubles{0, 1, 2}));
@@ -87,13 +87,14 @@ TEST(arithmetic_on_stored_integers, is_that_of_the_wider_integers) {
 TEST(arithmetic_on_stored_integers, with_other_integers_is_in_the_smallest_dtype_that_holds_both) {
   const struct {
     dtype a, b, both;
-  } rows[] = {{dtype::int8, dtype::uint8, dtype::int16},   {dtype::uint8, dtype::uint16, dtype::uint16},
-              {dtype::int16, dtype::uint16, dtype::int32}, {dtype::uint16, dtype::uint32, dtype::uint32},
-              {dtype::int8, dtype::uint32, dtype::int64},  {dtype::int32, dtype::uint32, dtype::int64},
-              {dtype::int8, dtype::int64, dtype::int64},   {dtype::boolean, dtype::int8, dtype::int8},
+  } rows[] = {{dtype::int8, dtype::uint8, dtype::int16},     {dtype::uint8, dtype::uint16, dtype::uint16},
+              {dtype::int16, dtype::uint16, dtype::int32},   {dtype::uint16, dtype::uint32, dtype::uint32},
+              {dtype::int8, dtype::uint32, dtype::int64},    {dtype::int32, dtype::uint32, dtype::int64},
+              {dtype::int8, dtype::int64, dtype::int64},     {dtype::boolean, dtype::int8, dtype::int8},
               {dtype::int16, dtype::float16, dtype::float16}};
   for (const auto& [a, b, both] : rows)
-    for (const tensor& y : {kg::concat({kg::ones({2}, a), kg::ones({1}, b)}), kg::concat({kg::ones({1}, b), kg::ones({2}, a)})})
+    for (const tensor& y :
+         {kg::concat({kg::ones({2}, a), kg::ones({1}, b)}), kg::concat({kg::ones({1}, b), kg::ones({2}, a)})})
       EXPECT_EQ(y.type(), both) << kg::name_of(a) << " and " << kg::name_of(b);
 }
 
@@ -128,17 +129,15 @@ TEST(updates_of_stored_integers, wrap) {
     const bool twice = index.to_doubles()[1] == 0;
     const tensor sums = x.at(index).add(values), products = x.at(index).multiply(values);
     EXPECT_EQ(sums.type(), dtype::int8);
-    EXPECT_EQ(sums.to_doubles(), twice ? (doubles{-6, 1}) : (doubles{-56, 51}));         // 250 and 200 modulo 256
-    EXPECT_EQ(products.to_doubles(), twice ? (doubles{32, 1}) : (doubles{16, 50}));      // 500,000 and 10,000
+    EXPECT_EQ(sums.to_doubles(), twice ? (doubles{-6, 1}) : (doubles{-56, 51}));     // 250 and 200 modulo 256
+    EXPECT_EQ(products.to_doubles(), twice ? (doubles{32, 1}) : (doubles{16, 50}));  // 500,000 and 10,000
     EXPECT_EQ(x.at(index).max(values).to_doubles(), twice ? (doubles{100, 1}) : (doubles{100, 50}));
   }
 }
 
 TEST(indices, may_be_stored_integers) {
   const tensor x({1.f, 2.f, 3.f});
-  with_stored_integers([&]<class T>(T) {
-    EXPECT_EQ(x(tensor({T{2}, T{0}})).to_doubles(), (doubles{3, 1}));
-  });
+  with_stored_integers([&]<class T>(T) { EXPECT_EQ(x(tensor({T{2}, T{0}})).to_doubles(), (doubles{3, 1})); });
 }
 
 TEST(random_stored_integers, cover_their_range) {

@@ -83,8 +83,7 @@ struct EvenBins {
       y[i] = value >= first && value <= last ? bin : -1;
     }
   }
-  static constexpr auto kernels = kernel_list(on_call<float>([](const launch_call& c) { run<float>(c); }),
-                                              on_call<double>([](const launch_call& c) { run<double>(c); }));
+  static constexpr auto kernels = on_calls<wide_floats>([]<class T>(const launch_call& c) { run<T>(c); });
 };
 
 // The bin of each element, int64, or -1 outside of the edges.

@@ -93,11 +93,7 @@ struct Members {
       y[i] = at <= range && table.data()[at] != 0;
     }
   }
-  static constexpr auto kernels =
-      kernel_list(on_call<float>([](const launch_call& c) { run<float>(c); }),
-                  on_call<double>([](const launch_call& c) { run<double>(c); }),
-                  on_call<std::int32_t>([](const launch_call& c) { run<std::int32_t>(c); }),
-                  on_call<std::int64_t>([](const launch_call& c) { run<std::int64_t>(c); }));
+  static constexpr auto kernels = on_calls<member_types>([]<class T>(const launch_call& c) { run<T>(c); });
 };
 
 // A table for the range of the list is worth its memory, less than that of the unique elements of both.
@@ -218,11 +214,7 @@ struct PartitionIndices {
     kernels::parallel_chunks(x.size() / length,
                              [&](std::size_t i) { divide(x.subspan(i * length, length), kth, y.data() + i * length); });
   }
-  static constexpr auto kernels =
-      kernel_list(on_call<float>([](const launch_call& c) { run<float>(c); }),
-                  on_call<double>([](const launch_call& c) { run<double>(c); }),
-                  on_call<std::int32_t>([](const launch_call& c) { run<std::int32_t>(c); }),
-                  on_call<std::int64_t>([](const launch_call& c) { run<std::int64_t>(c); }));
+  static constexpr auto kernels = on_calls<member_types>([]<class T>(const launch_call& c) { run<T>(c); });
 };
 
 }  // namespace

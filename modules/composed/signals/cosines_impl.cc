@@ -127,8 +127,7 @@ consteval op_row step_row(std::string_view name, std::string_view doc, std::span
 // The kernels of a step from rows of real numbers, or from rows of bins: Step::run<T> has the type of the real ones.
 template <class Step>
 consteval auto kernels_from_reals() {
-  return kernel_list(on_call<float>([](const launch_call& c) { Step::template run<float>(c); }),
-                     on_call<double>([](const launch_call& c) { Step::template run<double>(c); }));
+  return on_calls<wide_floats>([]<class T>(const launch_call& c) { Step::template run<T>(c); });
 }
 template <class Step>
 consteval auto kernels_from_bins() {

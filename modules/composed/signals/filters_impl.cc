@@ -100,8 +100,7 @@ struct LinearFilter {
       }
     }
   }
-  static constexpr auto kernels = kernel_list(on_call<float>([](const launch_call& c) { run<float>(c); }),
-                                              on_call<double>([](const launch_call& c) { run<double>(c); }));
+  static constexpr auto kernels = on_calls<wide_floats>([]<class T>(const launch_call& c) { run<T>(c); });
 
   // The adjoint of the feedback: the same filter from the end of the signal.
   static tensor reversed(const tensor& b, const tensor& a, const tensor& dy) {
@@ -324,8 +323,7 @@ struct SectionFilter {
       }
     }
   }
-  static constexpr auto kernels = kernel_list(on_call<float>([](const launch_call& c) { run<float>(c); }),
-                                              on_call<double>([](const launch_call& c) { run<double>(c); }));
+  static constexpr auto kernels = on_calls<wide_floats>([]<class T>(const launch_call& c) { run<T>(c); });
 };
 
 // Rows by all sections; the states may be undefined.

@@ -121,8 +121,7 @@ struct ColumnTransform {
         for (std::int64_t k = 0; k < count; ++k) y.data()[first + p * inner + k] = bins.data()[k * apart + p];
     });
   }
-  static constexpr auto kernels = kernel_list(on_call<complex64>([](const launch_call& c) { run<complex64>(c); }),
-                                              on_call<complex128>([](const launch_call& c) { run<complex128>(c); }));
+  static constexpr auto kernels = on_calls<complex_only>([]<class T>(const launch_call& c) { run<T>(c); });
   static constexpr auto gradient = gradient_of(wrt(keep::nothing, [](const auto& c) {
     return transformed_columns(c.dy(), c.template attr<"inverse">().as_integer() == 0,
                                c.template attr<"scale">().as_number());

@@ -112,8 +112,7 @@ struct WeightedGather {
          std::min(begin + step, n.points), y.data() + b * n.points * n.channels);
     });
   }
-  static constexpr auto kernels = kernel_list(on_call<float>([](const launch_call& c) { run<float>(c); }),
-                                              on_call<double>([](const launch_call& c) { run<double>(c); }));
+  static constexpr auto kernels = on_calls<wide_floats>([]<class T>(const launch_call& c) { run<T>(c); });
   static constexpr auto gradient = gradient_of(
       wrt(keep::in1 | keep::in2, [](const auto& c) { return scattered(c.dy(), c.in(1), c.in(2), c.dims(0)[1]); }),
       constant_operand(),
@@ -150,8 +149,7 @@ struct WeightedScatter {
         }
     });
   }
-  static constexpr auto kernels = kernel_list(on_call<float>([](const launch_call& c) { run<float>(c); }),
-                                              on_call<double>([](const launch_call& c) { run<double>(c); }));
+  static constexpr auto kernels = on_calls<wide_floats>([]<class T>(const launch_call& c) { run<T>(c); });
   static constexpr auto gradient = gradient_of(
       wrt(keep::in1 | keep::in2, [](const auto& c) { return detail::weighted_gather(c.dy(), c.in(1), c.in(2)); }),
       constant_operand(),
@@ -190,8 +188,7 @@ struct WeightedProducts {
         }
     });
   }
-  static constexpr auto kernels = kernel_list(on_call<float>([](const launch_call& c) { run<float>(c); }),
-                                              on_call<double>([](const launch_call& c) { run<double>(c); }));
+  static constexpr auto kernels = on_calls<wide_floats>([]<class T>(const launch_call& c) { run<T>(c); });
   static constexpr auto gradient = gradient_of(
       wrt(keep::in1 | keep::in2, [](const auto& c) { return scattered(c.in(2), c.in(1), c.dy(), c.dims(0)[1]); }),
       constant_operand(),
