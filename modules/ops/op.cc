@@ -304,8 +304,8 @@ struct launch_call;
 /// Turns shapes and attributes into the kernel's geometry and calls it.
 using launch_fn = void (*)(const launch_call&);
 
-/// The calling convention of an op's kernels: the geometry that they take. The launcher (modules/ops/launch.cc),
-/// support by `fuse`, benchmark calls and the possible kernels of custom ops follow from it.
+/// The calling convention of an op's kernels, where more than the launcher follows from it: support by `fuse`, samples
+/// of the test kit, or the possible kernels of custom ops. All other ops name a launcher.
 enum class convention : std::uint8_t {
   custom,  ///< the entry has its own launcher
   unary,   ///< x -> y, with up to two numbers as parameters
@@ -315,47 +315,12 @@ enum class convention : std::uint8_t {
   cast,
   convert,  ///< between complex and real numbers: a count and nothing else
   reduce,
-  along_axis,  ///< softmax and related ops
-  cross_entropy,
-  scan,
-  matmul,
-  conv,
-  conv_backprop_input,
-  conv_backprop_filter,
-  fused_matmul,  ///< a product with bias and activation
-  fused_conv,
-  pool,
-  pool_grad,
-  pool_gather,
-  resize,
-  resize_grad,
-  crop,  ///< boxes of images, each resized
-  crop_grad,
-  transform,  ///< images under projective maps
-  transform_grad,
   copy,  ///< the same elements in the same order: the result shares the operand's memory, no kernel runs
-  transpose,
-  slice,
-  concat,
   unpack,
   split,
-  pad,
-  tile,
-  broadcast_to,
-  gather,
-  gather_grad,
-  segment_sum,
-  one_hot,
-  reverse,
-  fill,
   zeros_like,
   ones_like,
-  range,
-  linspace,
   random,
-  batch_norm,
-  layer_norm,
-  response_norm,  ///< along the channels of each pixel
 };
 
 /// An elementwise op on single numbers, which a fused function of numbers runs in place of the kernel. Operands that

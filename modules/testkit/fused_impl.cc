@@ -80,7 +80,7 @@ std::vector<layer> image_layers(bool depthwise, bool long_ones) {
 }  // namespace
 
 std::vector<sample> fused_samples(const op_row& row, bool long_ones) {
-  const bool of_matrices = row.convention == convention::fused_matmul;
+  const bool of_matrices = row.operand_index("filter") < 0;
   const bool depthwise = row.depthwise;
   std::vector<sample> all = of_matrices ? matrix_samples(row, long_ones) : window_samples(row, long_ones);
   const std::vector<layer> layers = of_matrices ? matrix_layers(long_ones) : image_layers(depthwise, long_ones);

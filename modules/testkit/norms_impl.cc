@@ -96,8 +96,8 @@ std::vector<sample> response_samples(const op_row& row, bool long_ones) {
 }  // namespace
 
 std::vector<sample> norm_samples(const op_row& row, bool long_ones) {
-  if (row.convention == convention::batch_norm) return batch_samples(row, long_ones);
-  if (row.convention == convention::layer_norm) return layer_samples(row, long_ones);
+  if (row.operand_index("variance") >= 0) return batch_samples(row, long_ones);
+  if (row.operand_index("scale") >= 0) return layer_samples(row, long_ones);
   return response_samples(row, long_ones);
 }
 

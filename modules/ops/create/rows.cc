@@ -13,8 +13,11 @@ import :shapes_create;
 import :rows;
 
 namespace kerngrad::launch {
+void fill(const launch_call&);
+void linspace(const launch_call&);
+void range(const launch_call&);
 void multinomial(const launch_call&);
-}
+}  // namespace kerngrad::launch
 
 namespace kerngrad::rows {
 
@@ -31,6 +34,13 @@ consteval op_row create_row(std::string_view name, std::string_view doc, std::sp
           .no_gradient = "there is no operand",
           .cost = 0};
 }
+/// A row of an op whose launcher belongs to the family.
+consteval op_row create_row(std::string_view name, std::string_view doc, std::span<const attr_spec> attrs,
+                            infer_fn infer, launch_fn launch) {
+  op_row row = create_row(name, doc, attrs, infer, convention::custom);
+  row.launch = launch;
+  return row;
+}
 consteval op_row like_row(std::string_view name, std::string_view doc, convention how) {
   return {.name = name,
           .doc = doc,
@@ -44,13 +54,13 @@ consteval op_row like_row(std::string_view name, std::string_view doc, conventio
 inline constexpr operand logits_of_draws[] = {{"logits", real_or_bool}};
 
 inline constexpr op_row create_rows[] = {
-    create_row("Fill", "One value everywhere.", attributes::fill, shapes::fill, convention::fill),
+    create_row("Fill", "One value everywhere.", attributes::fill, shapes::fill, launch::fill),
     like_row("ZerosLike", "Zeros with the shape and dtype of x. Gradient: 0.", convention::zeros_like),
     like_row("OnesLike", "Ones with the shape and dtype of x. Gradient: 0.", convention::ones_like),
     create_row("Range", "start, start + step, ... before stop; element i is start + i * step, rounded once.",
-               attributes::range, shapes::range, convention::range),
+               attributes::range, shapes::range, launch::range),
     create_row("LinSpace", "Evenly spaced numbers, both ends included.", attributes::linspace, shapes::linspace,
-               convention::linspace),
+               launch::linspace),
     create_row("RandomUniform", "Uniform samples by Philox 4x32-10: element i depends on seed and i alone.",
                attributes::uniform, shapes::random_uniform, convention::random),
     create_row("RandomNormal",

@@ -24,6 +24,11 @@ constexpr std::string_view name_of(activation which) { return kernels::activatio
 
 }  // namespace kerngrad
 
+namespace kerngrad::launch {
+void fused_conv(const launch_call&);
+void fused_matmul(const launch_call&);
+}  // namespace kerngrad::launch
+
 namespace kerngrad::rows {
 
 inline constexpr operand bias{.name = "bias", .types = floating, .optional = true};
@@ -34,14 +39,14 @@ inline constexpr operand x_filter_fused[] = {{"x", floating}, {"filter", floatin
 /// The row of a fused layer, made from the row of its product.
 consteval op_row fused_row(std::string_view name, std::string_view doc, const op_row& product,
                            std::span<const operand> operands, std::span<const attr_spec> attrs, infer_fn infer,
-                           convention how) {
+                           launch_fn launch) {
   return {.name = name,
           .doc = doc,
           .group = family::fused,
           .operands = operands,
           .attrs = attrs,
           .infer = infer,
-          .convention = how,
+          .launch = launch,
           .depthwise = product.depthwise,
           .cost = product.cost + 2};
 }
@@ -51,16 +56,16 @@ inline constexpr op_row fused_rows[] = {
         "_FusedMatMul",
         "BatchMatMul, plus a bias, then an activation; bias and prelu's weights broadcast to the result. Gradient: "
         "that of elu and sigmoid is made of the result, and loses digits where that is near -1 or 1.",
-        matmul_rows[0], ab_fused, attributes::fused_matmul, shapes::fused_matmul, convention::fused_matmul),
+        matmul_rows[0], ab_fused, attributes::fused_matmul, shapes::fused_matmul, launch::fused_matmul),
     fused_row(
         "FusedConv2D",
         "Conv2D, plus a bias, then an activation; bias and prelu's weights broadcast to the result, one value per "
         "channel in either layout. Gradient: as that of _FusedMatMul.",
-        window_rows[0], x_filter_fused, attributes::fused_conv, shapes::fused_conv, convention::fused_conv),
+        window_rows[0], x_filter_fused, attributes::fused_conv, shapes::fused_conv, launch::fused_conv),
     fused_row("FusedDepthwiseConv2D",
               "DepthwiseConv2dNative, plus a bias, then an activation; bias and prelu's weights as in FusedConv2D. "
               "Gradient: as that of _FusedMatMul.",
-              window_rows[3], x_filter_fused, attributes::fused_conv, shapes::fused_conv, convention::fused_conv),
+              window_rows[3], x_filter_fused, attributes::fused_conv, shapes::fused_conv, launch::fused_conv),
 };
 
 }  // namespace kerngrad::rows

@@ -14,8 +14,9 @@ import :shapes_matmul;
 import :rows;
 
 namespace kerngrad::launch {
+void matmul(const launch_call&);
 void einsum(const launch_call&);
-}
+}  // namespace kerngrad::launch
 
 namespace kerngrad::rows {
 
@@ -30,7 +31,7 @@ inline constexpr op_row matmul_rows[] = {
      .attrs = attributes::matmul,
      .types = signed_numbers,
      .infer = shapes::matmul,
-     .convention = convention::matmul,
+     .launch = launch::matmul,
      .cost = 2},
     {.name = "Einsum",
      .doc =

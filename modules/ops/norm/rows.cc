@@ -10,6 +10,12 @@ import :op;
 import :attributes;
 import :shapes_norm;
 
+namespace kerngrad::launch {
+void batch_norm(const launch_call&);
+void layer_norm(const launch_call&);
+void response_norm(const launch_call&);
+}  // namespace kerngrad::launch
+
 namespace kerngrad::rows {
 
 inline constexpr operand offset_operand{.name = "offset", .types = floating, .optional = true};
@@ -28,7 +34,7 @@ consteval op_row response_row(std::string_view name, std::string_view doc, std::
           .operands = operands,
           .attrs = attributes::response_norm,
           .infer = shapes::response_norm,
-          .convention = convention::response_norm,
+          .launch = launch::response_norm,
           .cost = cost};
 }
 
@@ -40,7 +46,7 @@ inline constexpr op_row norm_rows[] = {
      .operands = x_moments,
      .attrs = attributes::batch_norm,
      .infer = shapes::batch_norm,
-     .convention = convention::batch_norm,
+     .launch = launch::batch_norm,
      .in_place = true,
      .cost = 3},
     {.name = "LayerNorm",
@@ -50,7 +56,7 @@ inline constexpr op_row norm_rows[] = {
      .operands = x_scale_offset,
      .attrs = attributes::layer_norm,
      .infer = shapes::layer_norm,
-     .convention = convention::layer_norm,
+     .launch = launch::layer_norm,
      .in_place = true,
      .cost = 8},
     response_row("LRN",

@@ -11,6 +11,10 @@ import :attributes;
 import :shapes;
 import :rows;
 
+namespace kerngrad::launch {
+void scan(const launch_call&);
+}  // namespace kerngrad::launch
+
 namespace kerngrad::rows {
 
 consteval op_row reduce_row(std::string_view name, std::string_view doc, type_rule types,
@@ -36,7 +40,8 @@ consteval op_row scan_row(std::string_view name, std::string_view doc, type_rule
                           std::span<const operand> operands = x_arithmetic) {
   op_row row = reduce_row(name, doc, types, operands, attributes::scan);
   row.infer = shapes::along_axis;
-  row.convention = convention::scan;
+  row.convention = convention::custom;
+  row.launch = launch::scan;
   return row;
 }
 

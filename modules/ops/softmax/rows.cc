@@ -11,6 +11,11 @@ import :attributes;
 import :shapes;
 import :rows;
 
+namespace kerngrad::launch {
+void along_axis(const launch_call&);
+void cross_entropy(const launch_call&);
+}  // namespace kerngrad::launch
+
 namespace kerngrad::rows {
 
 inline constexpr operand logits_real[] = {{"logits", real_or_bool}};
@@ -24,7 +29,7 @@ consteval op_row softmax_row(std::string_view name, std::string_view doc, std::s
           .attrs = attrs,
           .types = floats,
           .infer = shapes::along_axis,
-          .convention = convention::along_axis,
+          .launch = launch::along_axis,
           .in_place = true,
           .cost = 16};
 }
@@ -39,7 +44,7 @@ inline constexpr op_row softmax_rows[] = {
      .attrs = attributes::along_axis,
      .types = floats,
      .infer = shapes::fold_along_axis,
-     .convention = convention::along_axis,
+     .launch = launch::along_axis,
      .cost = 16},
     {.name = "SoftmaxCrossEntropy",
      .doc = "-sum(labels * log_softmax(logits)) over the last axis.",
@@ -47,7 +52,7 @@ inline constexpr op_row softmax_rows[] = {
      .operands = logits_labels,
      .types = floats,
      .infer = shapes::cross_entropy,
-     .convention = convention::cross_entropy,
+     .launch = launch::cross_entropy,
      .cost = 20},
 };
 

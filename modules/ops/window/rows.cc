@@ -13,6 +13,12 @@ import :launch;
 import :shapes_window;
 
 namespace kerngrad::launch {
+void conv(const launch_call&);
+void conv_backprop_filter(const launch_call&);
+void conv_backprop_input(const launch_call&);
+void pool(const launch_call&);
+void pool_gather(const launch_call&);
+void pool_grad(const launch_call&);
 void pool_argmax(const launch_call&);
 void dilation(const launch_call&);
 void dilation_of_images(const launch_call&);
@@ -38,25 +44,25 @@ inline constexpr result_spec maxima_positions[] = {
     {"indexes", "where it was first met, counted through the image; -1 where nothing was", result::int32}};
 
 consteval op_row conv_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
-                          std::span<const attr_spec> attrs, infer_fn infer, convention how) {
+                          std::span<const attr_spec> attrs, infer_fn infer, launch_fn launch) {
   return {.name = name,
           .doc = doc,
           .group = family::window,
           .operands = operands,
           .attrs = attrs,
           .infer = infer,
-          .convention = how,
+          .launch = launch,
           .cost = 18};
 }
 consteval op_row pool_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
-                          infer_fn infer, convention how) {
+                          infer_fn infer, launch_fn launch) {
   return {.name = name,
           .doc = doc,
           .group = family::window,
           .operands = operands,
           .attrs = attributes::pool,
           .infer = infer,
-          .convention = how,
+          .launch = launch,
           .cost = 4};
 }
 
@@ -83,32 +89,31 @@ inline constexpr op_row window_rows[] = {
         "Conv2D",
         "Two-dimensional cross-correlation of an image with a filter, or of groups of its channels where the filter "
         "has a part of them.",
-        x_filter, attributes::conv, shapes::conv, convention::conv),
+        x_filter, attributes::conv, shapes::conv, launch::conv),
     conv_row("Conv2DBackpropInput", "The gradient of Conv2D for the image; also the transposed convolution.", dy_filter,
-             attributes::conv_input, shapes::conv_backprop_input, convention::conv_backprop_input),
+             attributes::conv_input, shapes::conv_backprop_input, launch::conv_backprop_input),
     conv_row("Conv2DBackpropFilter", "The gradient of Conv2D for the filter.", x_dy, attributes::conv_filter,
-             shapes::conv_backprop_filter, convention::conv_backprop_filter),
+             shapes::conv_backprop_filter, launch::conv_backprop_filter),
     depthwise(conv_row("DepthwiseConv2dNative", "Each channel with filters of its own.", x_filter, attributes::conv,
-                       shapes::conv, convention::conv)),
+                       shapes::conv, launch::conv)),
     depthwise(conv_row("DepthwiseConv2dNativeBackpropInput", "The gradient of DepthwiseConv2dNative for the image.",
-                       dy_filter, attributes::conv_input, shapes::conv_backprop_input,
-                       convention::conv_backprop_input)),
+                       dy_filter, attributes::conv_input, shapes::conv_backprop_input, launch::conv_backprop_input)),
     depthwise(conv_row("DepthwiseConv2dNativeBackpropFilter", "The gradient of DepthwiseConv2dNative for the filter.",
-                       x_dy, attributes::conv_filter, shapes::conv_backprop_filter, convention::conv_backprop_filter)),
+                       x_dy, attributes::conv_filter, shapes::conv_backprop_filter, launch::conv_backprop_filter)),
     pool_row("MaxPool",
              "The largest element of each window, NaN ignored; -infinity (the least int32) when there is none. "
              "Gradient: dy to the first "
              "largest.",
-             x_image_or_int32, shapes::pool, convention::pool),
+             x_image_or_int32, shapes::pool, launch::pool),
     pool_row("AvgPool", "The mean of each window's elements inside the image; NaN when there is none.", x_image,
-             shapes::pool, convention::pool),
+             shapes::pool, launch::pool),
     pool_row("MaxPoolGrad", "The gradient of MaxPool: dy to the first largest element of each window.", dy_input_output,
-             shapes::pool_grad, convention::pool_grad),
+             shapes::pool_grad, launch::pool_grad),
     pool_row("AvgPoolGrad", "The gradient of AvgPool: dy over the number of elements inside the image.", dy_input,
-             shapes::pool_grad, convention::pool_grad),
+             shapes::pool_grad, launch::pool_grad),
     pool_row("MaxPoolGather",
              "For each window the value of source where input is first largest: the adjoint of MaxPoolGrad.",
-             source_input, shapes::pool_gather, convention::pool_gather),
+             source_input, shapes::pool_gather, launch::pool_gather),
     {.name = "MaxPoolWithArgmax",
      .doc = "MaxPool, and where each window's largest element first is, in row-major order of the image with its "
             "channels; -1 where all are NaN or none is inside. Gradient: dy to that element.",
