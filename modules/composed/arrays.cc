@@ -45,8 +45,9 @@ tensor eye(std::int64_t rows, std::optional<std::int64_t> columns, std::initiali
            dtype type = dtype::float32) =
     KG_DELETED("the batch comes last: eye(rows, columns, 0, kg::dtype::float32, batch)");
 
-/// The order of a grid's axes, as in numpy.meshgrid. With `xy`, for images, the first vector varies along the columns;
-/// with `ij`, for matrices, along the rows.
+/// The order of a grid's axes, as in numpy.meshgrid. With `xy`, for images, the first vector varies along axis 1 and
+/// the second along axis 0. With `ij`, for matrices, the first varies along axis 0 and the second along axis 1. Each
+/// further vector varies along the axis of its own number.
 enum class indexing : std::uint8_t { xy, ij };
 /// The coordinates of a grid that vectors span, one tensor per vector. Vectors of 3 and 2 elements give two matrices of
 /// 2 rows and 3 columns, or with `indexing::ij` of 3 rows and 2 columns. A scalar counts as a vector of one element.

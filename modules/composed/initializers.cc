@@ -38,8 +38,9 @@ tensor lecun_uniform(generator& rng, const shape& dims, dtype type = dtype::floa
 tensor lecun_normal(generator& rng, const shape& dims, dtype type = dtype::float32);
 
 /// `gain` times a random matrix with orthonormal columns, or orthonormal rows if it has fewer rows than columns. All
-/// axes before the last count as rows. Every such matrix is equally likely: it is the q of a normal matrix, with the
-/// signs of r's diagonal (Saxe and others 2014; Mezzadri 2007). float32 or float64. Throws below rank 2.
+/// axes before the last count as rows. Every such matrix is equally likely. It is the factor q of `qr` of normal random
+/// numbers, with each column multiplied by the sign of r's diagonal element (Saxe and others 2014; Mezzadri 2007).
+/// float32 or float64. Throws below rank 2.
 tensor orthogonal(generator& rng, const shape& dims, double gain = 1, dtype type = dtype::float32);
 
 }  // namespace kerngrad

@@ -70,7 +70,7 @@ struct eigh_parts {
   tensor eigenvectors;  ///< in columns, of length 1
 };
 /// Eigenvalues and eigenvectors of each Hermitian matrix, by LAPACK's syevd and heevd. Reads only the lower triangle.
-/// Dtypes are those of `cholesky`. Elements that are not finite give NaN. Throws if it does not converge. Gradient:
+/// Dtypes are those of `cholesky`. Elements that are not finite give NaN. Throws if LAPACK does not converge. Gradient:
 /// Hermitian (Giles 2008). If eigenvalues are equal up to rounding, it is finite for functions that do not depend on
 /// the choice of vectors. Examples are sums of the equal eigenvalues and projectors onto their whole space. Otherwise
 /// the gradient is NaN, also for functions of the phase of a complex vector. There it does not exist, or needs more
@@ -88,10 +88,10 @@ struct eig_parts {
   tensor eigenvectors;  ///< in columns, complex numbers, of length 1
 };
 /// Eigenvalues and eigenvectors of each square matrix, by LAPACK's geev: complex64 for float32 and complex64, else
-/// complex128. Elements that are not finite give NaN. Throws if it does not converge. Gradient: if the eigenvalues are
-/// distinct (Boeddeker et al. 2017). It is NaN for vectors of equal eigenvalues and for a matrix without a basis of
-/// eigenvectors. It is NaN for functions of a vector's phase, which LAPACK chooses. Homogeneous: eigenvalues of degree
-/// 1, eigenvectors of degree 0.
+/// complex128. Elements that are not finite give NaN. Throws if LAPACK does not converge. Differentiable if the
+/// eigenvalues are distinct (Boeddeker et al. 2017). The gradient is NaN for vectors of equal eigenvalues and for a
+/// matrix without a basis of eigenvectors. It is also NaN for functions of a vector's phase, which LAPACK chooses.
+/// Homogeneous: eigenvalues of degree 1, eigenvectors of degree 0.
 eig_parts eig(const tensor& x, const check_options& options = {});
 /// Only the eigenvalues of each square matrix, complex numbers, in less time than `eig`. Dtypes, NaN and errors are
 /// those of `eig`. Gradient: NaN for a matrix without a basis of eigenvectors. For equal eigenvalues it is one of
@@ -104,7 +104,7 @@ struct schur_parts {
   tensor z;  ///< orthonormal columns
 };
 /// Factors each square matrix as z t z^H, by LAPACK's gees. Dtypes are those of `cholesky`. For a triangular t, cast a
-/// real matrix to complex numbers first. Elements that are not finite give NaN. Throws if it does not converge. No
+/// real matrix to complex numbers first. Elements that are not finite give NaN. Throws if LAPACK does not converge. No
 /// gradient. Homogeneous: t of degree 1, z of degree 0.
 schur_parts schur(const tensor& x, const check_options& options = {});
 

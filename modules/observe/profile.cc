@@ -49,9 +49,9 @@ struct profile_result {
   std::vector<kernel_run> runs;  ///< in the order in which they began; reshapes share memory and are no kernels
   std::vector<fallback_run> fallbacks;
   std::vector<memory_sample> memory;
-  std::int64_t begin_bytes = 0;  ///< memory().live_bytes when it began
-  std::int64_t peak_bytes = 0;   ///< the most bytes that the thread held of those taken meanwhile
-  std::int64_t net_bytes = 0;    ///< bytes taken and not given back; may be negative
+  std::int64_t begin_bytes = 0;  ///< memory().live_bytes when the function began
+  std::int64_t peak_bytes = 0;   ///< the largest value of net_bytes while the function ran; 0 or more
+  std::int64_t net_bytes = 0;    ///< bytes that the thread allocated, less those that it released; may be negative
   std::int64_t wall_ns = 0;      ///< duration of the whole function
   int thread = 0;                ///< a number for the thread, from 1
   /// The runs summed by kernel, the longest total first.

@@ -124,8 +124,8 @@ inline constexpr dtype_set dtypes_of_row = [] {
   return set;
 }();
 
-/// The dtypes in which the op computes with the kernels of the table. Half precision without a kernel is computed in
-/// float32.
+/// The dtypes in which the op computes with the kernels of the table: `computed_in` of each dtype of `dtypes_of_row`.
+/// Half precision without a kernel is computed in float32, for example.
 template <fixed_string Op, const auto& Rows, const auto& Kernels>
 inline constexpr dtype_set dtypes_of_calls = [] {
   const dtype_set there = dtypes_of_kernels<Op, Rows, Kernels>;
@@ -136,7 +136,8 @@ inline constexpr dtype_set dtypes_of_calls = [] {
   return set;
 }();
 
-/// True if the table has a kernel for each dtype that the row accepts.
+/// True if the table has a kernel for each dtype of `dtypes_of_calls`. Also true for an op that runs no kernel, and for
+/// one whose dtype only an attribute determines.
 template <fixed_string Op, const auto& Rows, const auto& Kernels>
 concept op_has_every_kernel = [] {
   const op_row& row = Rows[row_index<Op, Rows>];

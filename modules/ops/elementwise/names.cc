@@ -96,6 +96,8 @@ KG_ONE_OPERAND(ceil, "Ceil")
 KG_ONE_OPERAND(floor, "Floor")
 KG_ONE_OPERAND(round, "Round")
 KG_ONE_OPERAND(trunc, "Trunc")
+/// Inverts every bit: -1 - x, or 255 - x for uint8. uint8, int32 and int64 keep their dtype; uint32 gives int64, other
+/// integers give int32. Throws for floats, complex numbers and bool. No gradient.
 KG_ONE_OPERAND(bitwise_not, "BitwiseNot")
 KG_ONE_OPERAND(relu, "Relu")
 KG_ONE_OPERAND(relu6, "Relu6")
@@ -162,9 +164,9 @@ KG_TWO_OPERANDS(multiply, "Multiply")
 KG_TWO_OPERANDS(divide, "RealDiv")
 KG_TWO_OPERANDS(floor_divide, "FloorDiv")
 
-/// The absolute value in x's dtype; uint8 and bool give int32. The smallest integer wraps to itself. For complex
-/// numbers it is the magnitude, in the dtype of their parts. Gradient: dy * sign(x), for complex numbers dy * x / |x|,
-/// 0 at 0.
+/// The absolute value. Floats, int32 and int64 keep their dtype; uint32 gives int64, other integers and bool give
+/// int32. The smallest integer wraps to itself. For complex numbers it is the magnitude, in the dtype of their parts.
+/// Gradient: dy * sign(x), for complex numbers dy * x / |x|, 0 at 0.
 inline tensor abs(const tensor& x) { return detail::is_complex(x) ? complex_abs(x) : function_of<"Abs">(x); }
 inline tensor abs(tensor&& x) { return detail::is_complex(x) ? complex_abs(x) : function_of<"Abs">(std::move(x)); }
 template <symbolic X>
@@ -177,8 +179,7 @@ constexpr symbol abs(X x) {
 
 /// x where it is positive, else alpha * x. NaN stays NaN. Integers give float32. Gradient at 0: alpha * dy.
 inline tensor leaky_relu(const tensor& x, double alpha = 0.2) { return call<"LeakyRelu">(x, attr<"alpha">(alpha)); }
-/// 1 where x is positive, else alpha; NaN stays NaN. Integers keep their dtype, except that uint8 and bool give int32.
-/// Gradient: 0.
+/// 1 where x is positive, else alpha; NaN stays NaN. Dtypes are those of `abs`; complex numbers throw. Gradient: 0.
 inline tensor step(const tensor& x, double alpha = 0) { return call<"Step">(x, attr<"alpha">(alpha)); }
 /// Limits x to [least, most]; `{}` stands for no bound. NaN stays NaN. Throws if least is above most, and if an integer
 /// dtype has no value between the bounds. Gradient: dy from bound to bound, 0 outside and for NaN.

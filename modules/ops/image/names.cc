@@ -102,8 +102,8 @@ struct suppression_options {
 /// Non-maximum suppression: int32 indices of the chosen boxes, at most `most`. Rows of `boxes` [count, 4] are two
 /// opposite corners y, x, y, x; `scores` is [count]. Boxes are visited by falling score; among equal scores the first
 /// box comes first. A box that overlaps a chosen one is dropped. Boxes with NaN overlap nothing, and a box with the
-/// score NaN is never chosen. If the overlap threshold is 0, one box is chosen. Throws for thresholds outside of [0, 1]
-/// and a negative `most`. No gradient: gather boxes and scores by the indices.
+/// score NaN is never chosen. If the overlap threshold is 0, one box is chosen. Throws for an overlap threshold outside
+/// of [0, 1] and a negative `most`. No gradient: gather boxes and scores by the indices.
 inline tensor non_max_suppression(const tensor& boxes, const tensor& scores, std::int64_t most,
                                   const suppression_options& options = {}) {
   return call<"NonMaxSuppressionV3">(boxes, scores, attr<"maxOutputSize">(most),
