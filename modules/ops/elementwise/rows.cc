@@ -156,7 +156,7 @@ inline constexpr op_row elementwise_rows[] = {
     number_row("Floor", "The largest integer not above x; integers stay. Gradient: 0."),
     number_row("Round", "The nearest integer, halves to even; integers stay. Gradient: 0."),
     number_row("Trunc", "The nearest integer towards 0; integers stay. Gradient: 0."),
-    without_gradient(integral_row("BitwiseNot", "Every bit the other way: -1 - x, 255 - x of uint8."),
+    without_gradient(integral_row("BitwiseNot", "Inverts every bit: -1 - x, or 255 - x for uint8."),
                      "integers have no gradient"),
     on_numbers(number_row("Relu", "max(x, 0); NaN stays NaN. Gradient: 0 at 0."),
                [](auto a) { return a > 0 || a != a ? a : 0; }),

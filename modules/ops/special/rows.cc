@@ -70,10 +70,11 @@ inline constexpr std::string_view no_order_gradient =
     "function has a gradient for x";
 
 inline constexpr op_row special_rows[] = {
-    function_row("Lgamma",
-                 "The logarithm of |gamma(x)|; infinity at 0 and at negative integers. Relative errors hold above 0; "
-                 "below, near its zeros, they are those of the terms. Gradient: digamma(x).",
-                 60),
+    function_row(
+        "Lgamma",
+        "The logarithm of |gamma(x)|; infinity at 0 and at negative integers. Near its zeros below 0, float64 has "
+        "a larger relative error. Gradient: digamma(x).",
+        60),
     function_row(
         "Digamma",
         "The derivative of lgamma; infinite at 0, NaN at negative integers. Gradient: polygamma(1, x), infinite there.",
