@@ -94,11 +94,7 @@ void count_elements(const E* x, const T* weights, T* y, const bincount_geometry&
 template <dtype Type, class T = storage_t<Type>>
 void DenseBincount(const bincount_geometry& g, const void* x, const T* given, T* y) {
   const T* weights = g.weighted ? given : nullptr;
-  switch (g.elements) {
-    case dtype::int32: return count_elements(static_cast<const std::int32_t*>(x), weights, y, g);
-    case dtype::int64: return count_elements(static_cast<const std::int64_t*>(x), weights, y, g);
-    default: return count_elements(static_cast<const std::uint8_t*>(x), weights, y, g);
-  }
+  with_counted_elements(g.elements, x, [&](const auto* elements) { count_elements(elements, weights, y, g); });
 }
 
 }  // namespace

@@ -10,9 +10,17 @@ namespace kerngrad::kernels {
 struct bincount_geometry {
   std::int64_t rows, count;  ///< of x, [rows, count]
   std::int64_t size;         ///< of a row of y: elements of x from there on are dropped
-  dtype elements;            ///< of x: int32, int64, uint8 or boolean; none is negative
+  dtype elements;            ///< of x: an integer dtype or boolean; none is negative
   bool weighted, binary;
 };
+
+/// f(the elements of x) for x of an integer dtype or boolean.
+template <class F>
+void with_counted_elements(dtype type, const void* x, const F& f) {
+  visit(type, [&]<dtype Type>(dtype_constant<Type>) {
+    if constexpr (trait_of(Type).kind <= dtype_kind::integer) f(static_cast<const storage_t<Type>*>(x));
+  });
+}
 
 // in = {x, weights [rows, count] in the entry's dtype, which may be missing}, out = {y}. The geometry is a
 // bincount_geometry.

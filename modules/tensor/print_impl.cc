@@ -78,13 +78,20 @@ cell complex_cell(const T& z, std::ostringstream& in) {
   return {real + (std::signbit(z.imag) && !std::isnan(z.imag) ? "-" : "+") + size + "i"};
 }
 
+// A byte is a character to a stream. The digits of a negative one are those of its eight bits.
+template <class T>
+cell byte_cell(T value, std::ostringstream& in) {
+  const bool in_bits = (in.flags() & (std::ios::hex | std::ios::oct)) != 0;
+  return number_cell(in_bits ? int{static_cast<std::uint8_t>(value)} : int{value}, in);
+}
+
 template <dtype Type, class T>
 cell cell_of(const T& value, std::ostringstream& in) {
   if constexpr (kind_of(Type) == dtype_kind::text) return {quoted(value)};
   else if constexpr (kind_of(Type) == dtype_kind::boolean) return {value ? "true" : "false"};
   else if constexpr (kind_of(Type) == dtype_kind::complex) return complex_cell(value, in);
   else if constexpr (kind_of(Type) == dtype_kind::half) return number_cell(static_cast<float>(value), in);
-  else if constexpr (sizeof(T) == 1) return number_cell(static_cast<int>(value), in);  // no character
+  else if constexpr (sizeof(T) == 1) return byte_cell(value, in);
   else return number_cell(value, in);
 }
 

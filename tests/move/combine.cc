@@ -34,7 +34,7 @@ void each_combiner(F f) {
       SCOPED_TRACE(trait_of(e.type).name);
       visit(e.type, [&](auto is) {
         using T = storage_t<decltype(is)::value>;
-        if constexpr (std::is_arithmetic_v<T> && sizeof(T) >= 4) f(e.run, T{}, simd);
+        if constexpr (std::is_arithmetic_v<T> && std::is_signed_v<T> && sizeof(T) >= 4) f(e.run, T{}, simd);
       });
     }
   };

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -41,12 +42,16 @@ TEST(a_tensor_of_stored_integers, is_made_read_and_printed_like_others) {
     EXPECT_EQ(to_string(x), "tensor " + std::string(kg::name_of(x.type())) + " [3]\n[65, " + std::to_string(most) +
                                 ", " + std::to_string(least) + "]");
     EXPECT_EQ(kg::full({}, 100, x.type()).item<T>(), T{100});
-    EXPECT_EQ(kg::ones_like(x).data<T>()[2], T{1});
+    EXPECT_EQ(kg::ones_like(x).to_doubles(), (doubles{1, 1, 1}));
     EXPECT_EQ(kg::arange(0, 3, 1, x.type()).to_doubles(), (doubles{0, 1, 2}));
     EXPECT_EQ(kg::arange(0, 3, 1, x.type()).type(), x.type());
     EXPECT_EQ(kg::one_hot(tensor({1}), 3, 7, 2, x.type()).type(), x.type());
     EXPECT_EQ(kg::one_hot(tensor({1}), 3, 7, 2, x.type()).to_doubles(), (doubles{2, 7, 2}));
   });
+  std::ostringstream hex;
+  hex << std::hex << tensor({std::int8_t{-1}, std::int8_t{16}}) << tensor({std::int16_t{-1}});
+  EXPECT_NE(hex.str().find("[ff, 10]"), std::string::npos) << hex.str();
+  EXPECT_NE(hex.str().find("[ffff]"), std::string::npos) << hex.str();
   EXPECT_NE(refusal([] { return kg::full({2}, 128, dtype::int8); }).find("a number that int8 holds"),
             std::string::npos);
   EXPECT_NE(refusal([] { return kg::full({2}, -1, dtype::uint32); }).find("a number that uint32 holds"),
@@ -138,6 +143,17 @@ TEST(updates_of_stored_integers, wrap) {
 TEST(indices, may_be_stored_integers) {
   const tensor x({1.f, 2.f, 3.f});
   with_stored_integers([&]<class T>(T) { EXPECT_EQ(x(tensor({T{2}, T{0}})).to_doubles(), (doubles{3, 1})); });
+}
+
+TEST(stored_integers, are_counted) {
+  with_stored_integers([]<class T>(T) {
+    const tensor x({T{1}, T{100}, T{1}});
+    const kg::backend_scope here(sizeof(T) == 2 ? "reference" : "simd");
+    EXPECT_EQ(kg::bincount(x, 3).to_doubles(), (doubles{0, 2, 0}));
+    EXPECT_EQ(kg::unique(x)[0].to_doubles(), (doubles{1, 100}));
+  });
+  EXPECT_NE(refusal([] { return kg::bincount(tensor({std::int16_t{3}, std::int16_t{-7}}), 4); }).find("-7 at 1"),
+            std::string::npos);
 }
 
 TEST(random_stored_integers, cover_their_range) {

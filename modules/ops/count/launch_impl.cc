@@ -19,7 +19,7 @@ namespace {
 template <class T>
 void refuse_negative(const launch_call& c, const T* x, std::int64_t count) {
   T signs = 0;  // of all elements together, which vectors find
-  for (std::int64_t i = 0; i < count; ++i) signs |= x[i];
+  for (std::int64_t i = 0; i < count; ++i) signs = static_cast<T>(signs | x[i]);
   if (signs >= 0) return;
   std::int64_t i = 0;
   while (x[i] >= 0) ++i;
@@ -31,8 +31,9 @@ void refuse_negative(const launch_call& c, const T* x, std::int64_t count) {
 
 void bincount(const launch_call& c) {
   const view& x = c.in[0];
-  if (x.type == dtype::int32) refuse_negative(c, static_cast<const std::int32_t*>(x.data), x.dims.size());
-  if (x.type == dtype::int64) refuse_negative(c, static_cast<const std::int64_t*>(x.data), x.dims.size());
+  kernels::with_counted_elements(x.type, x.data, [&]<class T>(const T* elements) {
+    if constexpr (std::is_signed_v<T>) refuse_negative(c, elements, x.dims.size());
+  });
   const bool dense = c.call.row.attrs.size() > 1;
   const std::int64_t size = c.call.attr(place_in(attributes::bincount, "size")).as_integer();
   const std::int64_t rows = dense ? extent_of(x.dims, 0, x.dims.rank() - 1) : 1;
