@@ -29,6 +29,9 @@ in_units in_square_units(const tensor& x, const axes& over);
 in_units in_product_units(const tensor& x, const axes& over);
 /// True if squares, or folds of them, are in range, with epsilon added.
 bool square_in_range(const tensor& square, double epsilon = 0);
+/// True if the means of groups are at most 32 times the root of their `fold`, the mean of the squared distances, which
+/// is then exact enough.
+bool centred(const tensor& mean, const tensor& fold);
 /// The product y * unit, or y for an undefined unit.
 tensor times_unit(const tensor& y, const tensor& unit);
 /// True if no element is infinite or NaN.

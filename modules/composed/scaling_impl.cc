@@ -115,18 +115,6 @@ folded_squares rescaled(const folded_squares& squares, const axes& over, const s
   return {x, fold(square(x), over), times_unit(unit, squares.unit)};
 }
 
-// A mean of up to 32 deviations is exact enough: its error, some units in its last place, is then less than a part of
-// 2^-13 of the deviation, and its square less than one of 2^-26.
-bool centred(const tensor& mean, const tensor& fold) {
-  return with_type(mean, [&](auto zero) {
-    const auto means = mean.data<decltype(zero)>();
-    return all_of_elements(fold, [&](double square, std::size_t i) {
-      const double part = static_cast<double>(means[i]) / 32;
-      return part * part <= square && square <= std::numeric_limits<double>::max();
-    });
-  });
-}
-
 }  // namespace
 
 tensor square_fold::operator()(const tensor& squares, const axes& over) const {
@@ -142,6 +130,18 @@ bool square_in_range(const tensor& square, double epsilon) {
   const int bits = with_type(square, [](auto zero) { return near<decltype(zero)>; });
   const double least = std::ldexp(1.0, -2 * bits), most = std::ldexp(1.0, 3 * bits);  // sums of 2^near squares
   return all_of_elements(square, [=](double value, std::size_t) { return value + epsilon >= least && value <= most; });
+}
+
+// An error of some units in the last place of such a mean is less than a part of 2^-13 of the deviation, and its square
+// less than one of 2^-26.
+bool centred(const tensor& mean, const tensor& fold) {
+  return with_type(mean, [&](auto zero) {
+    const auto means = mean.data<decltype(zero)>();
+    return all_of_elements(fold, [&](double square, std::size_t i) {
+      const double part = static_cast<double>(means[i]) / 32;
+      return part * part <= square && square <= std::numeric_limits<double>::max();
+    });
+  });
 }
 
 tensor times_unit(const tensor& y, const tensor& unit) { return unit.defined() ? y * unit : y; }

@@ -57,6 +57,47 @@ TEST(nanvar, divides_by_the_number_of_numbers_less_ddof) {
   expect_values(kg::nanvar(tensor({16777216.f, static_cast<float>(nan), 16777218.f})), {}, {1});
 }
 
+// Each fourth element is none.
+tensor with_holes(const tensor& t) {
+  const tensor at = kg::reshape(kg::arange(0, static_cast<double>(t.size())), t.dims());
+  return kg::where(kg::mod(at, 4) == 2, kg::full_like(t, nan), t);
+}
+
+TEST(nanvar, is_the_mean_of_squared_distances_along_any_axes) {
+  constexpr std::size_t sizes[] = {3, 5, 7};
+  for (const double center : {0., 1000.}) {
+    const tensor t = with_holes(kgtest::uniform({3, 5, 7}, 9) + center);
+    const doubles numbers = t.to_doubles();
+    for (std::uint32_t axes = 1; axes < 8; ++axes) {
+      SCOPED_TRACE(::testing::Message() << "center " << center << ", axes " << axes);
+      std::vector<std::int64_t> over;
+      for (int axis = 0; axis < 3; ++axis)
+        if ((axes >> axis) & 1) over.push_back(axis);
+      // The group of an element has its index with 0 on these axes.
+      std::vector<doubles> groups(numbers.size());
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const std::size_t index[] = {i / 35, i / 7 % 5, i % 7};
+        std::size_t group = 0;
+        for (std::size_t axis = 0; axis < 3; ++axis)
+          group = group * sizes[axis] + ((axes >> axis) & 1 ? 0 : index[axis]);
+        if (!std::isnan(numbers[i])) groups[group].push_back(numbers[i]);
+      }
+      doubles wanted;
+      for (const doubles& group : groups) {
+        if (group.empty()) continue;
+        long double total = 0, squares = 0;
+        for (const double number : group) total += number;
+        const long double mean = total / static_cast<long double>(group.size());
+        for (const double number : group) squares += (number - mean) * (number - mean);
+        wanted.push_back(static_cast<double>(squares / static_cast<long double>(group.size())));
+      }
+      const tensor variances = kg::nanvar(t, over);
+      expect_values(variances, variances.dims(), wanted, 1e-14);
+      expect_values(kg::square(kg::nanstd(t, over)), variances.dims(), wanted, 1e-14);
+    }
+  }
+}
+
 TEST(nanargmax, finds_the_first_extreme_number) {
   expect_values(kg::nanargmax(tensor({nan, 1., 4., nan, 4., 0.}, {2, 3}), 1), {2}, {2, 1});
   expect_values(kg::nanargmin(tensor({nan, 1., 4., nan, 4., 0.}, {2, 3}), -1), {2}, {1, 2});
@@ -82,6 +123,9 @@ TEST(nan_statistics, have_gradients_without_those_of_nan) {
   expect_values(slope([](const tensor& t) { return kg::nancumsum(t); }), {3}, {0, 2, 1});
   const tensor numbers = kgtest::uniform({2, 3}, 4);
   check_gradients("nanstd", [](auto in) { return kg::nanstd(in[0], 1); }, {numbers});
+  check_gradients("nanvar", [](auto in) { return kg::nanvar(with_holes(in[0]), 1); }, {kgtest::uniform({2, 9}, 5)});
+  check_gradients("nanvar", [](auto in) { return kg::nanvar(with_holes(in[0])); }, {kgtest::uniform({3, 5}, 6)});
+  check_gradients("nanstd", [](auto in) { return kg::nanstd(with_holes(in[0]), 0); }, {kgtest::uniform({5, 3}, 7)});
   check_gradients("nanprod", [](auto in) { return kg::nanprod(in[0], 1); }, {numbers});
 }
 

@@ -30,11 +30,33 @@ tensor with_nan_as(const tensor& x, double value) {
 // Operands as floats whose quotients are taken: half precision as float32, integers as `mean` has them.
 tensor in_floats(const tensor& x) { return cast(x, computed_in(lifted(x.type(), lift::quotients), wide_floats)); }
 
-// Each is one pass: the steps run on blocks that stay in the cache.
+// Each is one pass: the steps run on blocks that stay in the cache, and sums of rows add up these blocks.
 constexpr auto counted = fuse([](auto x) { return where(is_nan(x), 0, ones_like(x)); });
+constexpr auto numbers_of = fuse([](auto x) { return where(is_nan(x), 0, x); });
+constexpr auto counted_in_rows = fuse([](auto x) { return sum(where(is_nan(x), 0, ones_like(x)), -1); });
+constexpr auto summed_in_rows = fuse([](auto x) { return sum(where(is_nan(x), 0, x), -1); });
 constexpr auto distance_from = fuse([](auto x, auto center) { return where(is_nan(x), 0, x - center); });
+constexpr auto squared_distance = fuse([](auto x, auto center) { return square(where(is_nan(x), 0, x - center)); });
 
-tensor count_of(const tensor& floats, const axes& over) { return sum(counted(floats), over, true); }
+// Elements of groups that are not NaN: their number and their sum. Both keep axes.
+struct nan_sums {
+  tensor count, total;
+};
+nan_sums sums_of(const composed& call, const tensor& floats, const axes& over) {
+  const shape& dims = floats.dims();
+  const detail::axis_bits reduced = call.axes_of(over, dims.rank()), all = (detail::axis_bits{1} << dims.rank()) - 1;
+  // Groups are rows if they have the last axes: those that follow from the least one on.
+  const detail::axis_bits from_least = all & ~((reduced & (~reduced + 1)) - 1);
+  if (reduced == 0 || reduced != from_least || floats.size() == 0)
+    return {sum(counted(floats), over, true), sum(numbers_of(floats), over, true)};
+  const std::int64_t each = call.elements_of(reduced, dims);
+  const tensor rows = reshape(floats, {floats.size() / each, each});
+  std::vector<std::int64_t> kept(dims.dims().begin(), dims.dims().end());
+  for (std::size_t i = 0; i < kept.size(); ++i)
+    if ((reduced >> i) & 1) kept[i] = 1;
+  const shape groups{std::span<const std::int64_t>(kept)};
+  return {reshape(counted_in_rows(rows), groups), reshape(summed_in_rows(rows), groups)};
+}
 
 // Number of elements of a group over that of its numbers; 1 instead of a number that is none.
 tensor share_of(const tensor& floats, const tensor& numbers) {
@@ -44,11 +66,11 @@ tensor share_of(const tensor& floats, const tensor& numbers) {
 }
 
 // The mean of the elements that are not NaN; the mean of all is right where their sum leaves the range. It keeps axes.
-tensor nan_mean(const tensor& floats, const axes& over) {
-  const tensor count = count_of(floats, over), numbers = with_nan_as(floats, 0);
-  const tensor total = sum(numbers, over, true), y = total / count;
+tensor nan_mean(const composed& call, const tensor& floats, const axes& over) {
+  const auto [count, total] = sums_of(call, floats, over);
+  const tensor y = total / count;
   if (detail::all_finite(total)) return y;
-  return where(is_finite(total), y, mean(numbers, over, true) * share_of(floats, count));
+  return where(is_finite(total), y, mean(with_nan_as(floats, 0), over, true) * share_of(floats, count));
 }
 
 tensor slice_of_axis(const tensor& x, int axis, std::int64_t begin, std::int64_t size) {
@@ -72,14 +94,28 @@ tensor nan_distances(const tensor& floats, const tensor& count, const axes& over
   return where(is_nan(floats), mean(distances, over, true) * share, distances);
 }
 
+// The variance, or its root, of groups of any kind.
+tensor any_deviation(const tensor& floats, const tensor& count, const tensor& divisor, const axes& over, bool root) {
+  const tensor distances = nan_distances(floats, count, over), share = share_of(floats, divisor);
+  return root ? standard_deviation(distances, over, true) * sqrt(share) : variance(distances, over, true) * share;
+}
+
 // The variance, or its root. It keeps the axes and is float32 for half precision.
 tensor nan_deviation(const composed& call, const tensor& x, const axes& over, std::int64_t ddof, bool root) {
   call.real("x", x);
-  const tensor floats = in_floats(x), count = count_of(floats, over);
-  const tensor divisor = count - static_cast<double>(ddof), share = share_of(floats, divisor);
-  const tensor distances = nan_distances(floats, count, over);
-  const tensor y =
-      root ? standard_deviation(distances, over, true) * sqrt(share) : variance(distances, over, true) * share;
+  const tensor floats = in_floats(x);
+  const auto [count, total] = sums_of(call, floats, over);
+  const tensor divisor = count - static_cast<double>(ddof);
+  const tensor center = total / maximum(count, 1);
+  const tensor squares = sum(squared_distance(floats, center), over, true);
+  // The squares are right if the mean is near the numbers; otherwise the distances have a mean of their own.
+  const tensor y = [&] {
+    if (!detail::centred(center, squares / maximum(count, 1))) return any_deviation(floats, count, divisor, over, root);
+    const tensor variances = squares / maximum(divisor, 1);
+    if (!root) return variances;
+    return detail::square_in_range(variances) ? detail::root_of(variances)
+                                              : any_deviation(floats, count, divisor, over, root);
+  }();
   return where(divisor > 0, y, not_a_number);
 }
 
@@ -115,8 +151,9 @@ tensor nanprod(const tensor& x, const axes& over, bool keep_dims) {
   return prod(with_nan_as(x, 1), over, keep_dims);
 }
 tensor nanmean(const tensor& x, const axes& over, bool keep_dims) {
-  composed{"nanmean"}.real("x", x);
-  return narrowed(without(nan_mean(in_floats(x), over), over, keep_dims), x.type());
+  constexpr composed call{"nanmean"};
+  call.real("x", x);
+  return narrowed(without(nan_mean(call, in_floats(x), over), over, keep_dims), x.type());
 }
 tensor nanmax(const tensor& x, const axes& over, bool keep_dims) {
   composed{"nanmax"}.real("x", x);
