@@ -27,15 +27,16 @@ namespace {
 
 /// Rows that one chunk of work takes, and what there is to do in all.
 struct fft_rows {
-  std::int64_t rows, at_once, products;
+  std::int64_t rows, at_once = 1, products = 0;
   fft_rows(std::int64_t rows, std::int64_t length) : rows(rows) {
+    if (rows == 1) return;  // saves a division, which a short row feels
     const std::int64_t levels = std::bit_width(static_cast<std::uint64_t>(length));
     const std::int64_t each = saturated_product(2, length, levels);
     at_once = std::max<std::int64_t>(1, (std::int64_t{1} << 18) / each);
     products = saturated_product(rows, each);
   }
   std::ptrdiff_t count() const {
-    if (rows <= at_once) return 1;  // saves a division, which a short row feels
+    if (rows <= at_once) return 1;
     return static_cast<std::ptrdiff_t>(rows / at_once + (rows % at_once != 0));
   }
   /// Calls body(row) for the rows of a chunk.
@@ -45,13 +46,6 @@ struct fft_rows {
     for (std::int64_t row = begin; row < end; ++row) body(row);
   }
 };
-
-/// Numbers that a transform by a plan needs next to operand and result.
-template <class T>
-std::int64_t work_of(const fft_plan<T>& plan) {
-  if (!plan.chirp) return work_of_passes(plan);
-  return sum_of(product_of(4, plan.inner->length), work_of_passes(*plan.inner));
-}
 
 }  // namespace
 }  // namespace kerngrad::kernels
@@ -85,10 +79,10 @@ void TurnPairs(const T* x, const T* factors, std::int64_t n, T scale, T* y) {
   for (; i < n; ++i) turn(OneTag<T>(), i);
 }
 
-/// The transform of a row of `plan.length` points, or the inverse one; `work` has room for work_of(plan) numbers.
+/// The transform of a row of `plan.length` points, or the inverse one; `work` has room for plan.work numbers.
 template <bool kInverse, class T>
 void TransformRow(const fft_plan<T>& plan, T scale, const T* x, T* y, T* work) {
-  if (!plan.chirp) return RunPasses<kInverse>(plan, scale, x, y, work);
+  if (!plan.inner) return RunPasses<kInverse>(plan, scale, x, y, work);
   const std::int64_t n = plan.length, padded = plan.inner->length;
   T *a = work, *b = work + 2 * padded, *inner_work = work + 4 * padded;
   TurnPairs<kInverse, false>(x, plan.chirp, n, T{1}, a);
@@ -106,9 +100,9 @@ void TransformRows(const fft_geometry& g, const T* x, T* y) {
   const fft_rows rows(g.rows, g.length);
   run_in_chunks(rows.count(), rows.products, [&](std::ptrdiff_t chunk) {
     // A block costs as much as a few hundred points.
-    alignas(64) T near[(std::size_t{1} << 14) / sizeof(T)];
+    alignas(64) T near[20480 / sizeof(T)];
     scratch<T> far;
-    const std::int64_t count = work_of(*plan);
+    const std::int64_t count = plan->work;
     T* const work = count <= static_cast<std::int64_t>(std::size(near)) ? near : far.reach(count);
     rows.for_rows(chunk, [&](std::int64_t row) {
       TransformRow<kInverse>(*plan, static_cast<T>(g.scale), x + row * 2 * g.length, y + row * 2 * g.length, work);
@@ -203,7 +197,7 @@ void RealRowsOfOddLength(const fft_geometry& g, const T* x, T* y) {
   const auto plan = plan_of_complex<T>(n, PlanLanes<T>());
   const fft_rows rows(g.rows, n);
   run_in_chunks(rows.count(), rows.products, [&](std::ptrdiff_t chunk) {
-    scratch<T> points(product_of(2, n)), all(product_of(2, n)), work(work_of(*plan));
+    scratch<T> points(product_of(2, n)), all(product_of(2, n)), work(plan->work);
     rows.for_rows(chunk, [&](std::int64_t row) {
       for (std::int64_t t = 0; t < n; ++t) {
         points.data()[2 * t] = t < g.given ? x[row * g.given + t] : T{0};
@@ -225,7 +219,7 @@ void RFFT(const fft_geometry& g, const T* x, T* y) {
   const fft_rows rows(g.rows, n);
   run_in_chunks(rows.count(), rows.products, [&](std::ptrdiff_t chunk) {
     const bool padded = g.given < n;
-    scratch<T> points(padded ? n : 0), pairs(n), work(work_of(*plan->inner));
+    scratch<T> points(padded ? n : 0), pairs(n), work(plan->inner->work);
     if (padded) std::fill(points.data() + g.given, points.data() + n, T{0});
     rows.for_rows(chunk, [&](std::int64_t row) {
       const T* from = x + row * g.given;
@@ -251,7 +245,7 @@ void BinRowsOfOddLength(const fft_geometry& g, const T* y, T* x) {
   const auto plan = plan_of_complex<T>(n, PlanLanes<T>());
   const fft_rows rows(g.rows, n);
   run_in_chunks(rows.count(), rows.products, [&](std::ptrdiff_t chunk) {
-    scratch<T> bins(product_of(2, n)), points(product_of(2, n)), work(work_of(*plan));
+    scratch<T> bins(product_of(2, n)), points(product_of(2, n)), work(plan->work);
     rows.for_rows(chunk, [&](std::int64_t row) {
       T* all = bins.data();
       TakeBins(y + row * 2 * g.given, g.given, n, all);
@@ -275,7 +269,7 @@ void IRFFT(const fft_geometry& g, const T* y, T* x) {
   const fft_rows rows(g.rows, n);
   run_in_chunks(rows.count(), rows.products, [&](std::ptrdiff_t chunk) {
     const bool padded = g.given < n / 2 + 1;
-    scratch<T> bins(padded ? n + 2 : 0), pairs(n), work(work_of(*plan->inner));
+    scratch<T> bins(padded ? n + 2 : 0), pairs(n), work(plan->inner->work);
     rows.for_rows(chunk, [&](std::int64_t row) {
       const T* from = y + row * 2 * g.given;
       if (padded) {

@@ -102,6 +102,14 @@ inline std::vector<int> radices_of_pairs(std::int64_t n) {
   return all;
 }
 
+// Half of the distance in bytes of the points that a last pass of radix 8 reads, as far as it counts modulo 4096. Too
+// little for short rows.
+template <class T>
+std::size_t shift_of_work(std::int64_t n) {
+  const std::size_t half = std::min<std::size_t>(4096, static_cast<std::size_t>(n) / 4 * sizeof(T)) / 2;
+  return half < 256 ? 0 : half;
+}
+
 // Fills in factors in the order in which they are read, from `to` on; counts them only where that is null.
 template <class T>
 class factor_writer {
@@ -201,6 +209,7 @@ void write_passes(fft_plan<T>& plan, const std::vector<int>& radices, const root
 template <class T>
 void make_passes(fft_plan<T>& plan, std::size_t lanes) {
   plan.pairs = lanes * sizeof(T) >= 16 && has_pairs(plan.length);
+  if (plan.pairs) plan.shift = shift_of_work<T>(plan.length);
   const std::vector<int> radices = plan.pairs ? radices_of_pairs(plan.length) : radices_of(plan.length);
   const std::int64_t wide = static_cast<std::int64_t>(lanes);
   // Blocks are four floats; a tile is four vectors, of each of which the second pass reads four from distant addresses.
@@ -300,6 +309,7 @@ std::shared_ptr<const fft_plan<T>> made_complex(std::int64_t length, std::size_t
   plan->length = length;
   if (has_large_factor(length)) make_chirp(*plan, lanes);
   else make_passes(*plan, lanes);
+  plan->work = plan->inner ? sum_of(product_of(4, plan->inner->length), plan->inner->work) : work_of_passes(*plan);
   return plan;
 }
 
@@ -333,12 +343,11 @@ struct kept_plans {
 };
 
 template <class T>
-kept_plan<T>& plan_for(std::int64_t length, std::size_t lanes, bool real) {
+[[gnu::noinline]] kept_plan<T>& plan_beyond_first(std::int64_t length, std::size_t lanes, bool real) {
   std::vector<std::unique_ptr<kept_plan<T>>>& all = thread_object<kept_plans<T>>::get().all;
   const auto same = [&](const std::unique_ptr<kept_plan<T>>& kept) {
     return kept->plan->length == length && kept->lanes == lanes && kept->real == real;
   };
-  if (!all.empty() && same(all.front())) return *all.front();
   if (const auto found = std::find_if(all.begin(), all.end(), same); found != all.end()) {
     std::rotate(all.begin(), found, found + 1);
     return *all.front();
@@ -352,6 +361,16 @@ kept_plan<T>& plan_for(std::int64_t length, std::size_t lanes, bool real) {
     return count++ > 0 && (count > most_plans || bytes > most_bytes) && kept->users == 0;
   });
   return *all.front();
+}
+
+// The plan that the thread used last is found without a call.
+template <class T>
+kept_plan<T>& plan_for(std::int64_t length, std::size_t lanes, bool real) {
+  if (const kept_plans<T>* mine = thread_object<kept_plans<T>>::peek(); mine && !mine->all.empty()) {
+    kept_plan<T>& first = *mine->all.front();
+    if (first.plan->length == length && first.lanes == lanes && first.real == real) return first;
+  }
+  return plan_beyond_first<T>(length, lanes, real);
 }
 
 }  // namespace fft_plans

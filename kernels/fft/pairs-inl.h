@@ -10,6 +10,7 @@
 #endif
 
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "hwy/highway.h"
@@ -162,8 +163,8 @@ void MiddlePairsPass(const fft_pass<T>& pass, const T* HWY_RESTRICT x, T* HWY_RE
   }
 }
 
-/// The last pass: one group, without factors.
-template <int kRadix, bool kInverse, class T>
+/// The last pass: one group, without factors. A scale of 1 is left out.
+template <int kRadix, bool kInverse, bool kScaled, class T>
 void LastPairsPass(const fft_pass<T>& pass, T scale, const T* HWY_RESTRICT x, T* HWY_RESTRICT y) {
   const PairsTag<T> d;
   using V = hn::Vec<decltype(d)>;
@@ -173,15 +174,19 @@ void LastPairsPass(const fft_pass<T>& pass, T scale, const T* HWY_RESTRICT x, T*
     with_vectors<kRadix>(d, [&](const vectors<V, kRadix>& v) KG_INLINED {
       for (int j = 0; j < kRadix; ++j) v[j] = hn::LoadU(d, x + q + before * j);
       PairsButterfly<kRadix, kInverse>(d, v);
-      for (int k = 0; k < kRadix; ++k) hn::StoreU(hn::Mul(v[k], by), d, y + q + before * k);
+      for (int k = 0; k < kRadix; ++k) hn::StoreU(kScaled ? hn::Mul(v[k], by) : v[k], d, y + q + before * k);
     });
   }
 }
 
-/// y = scale * the transform of the points x; `work` has room for as many points.
+/// y = scale * the transform of the points x; `work` has room for work_of_passes(plan) numbers.
 template <bool kInverse, class T>
 void RunPairsPasses(const fft_plan<T>& plan, T scale, const T* x, T* y, T* work) {
   const int last = plan.pass_count - 1;
+  if (plan.shift > 0) {
+    const std::uintptr_t apart = reinterpret_cast<std::uintptr_t>(y) - reinterpret_cast<std::uintptr_t>(work);
+    work += ((apart + plan.shift) & (2 * plan.shift - 64)) / sizeof(T);  // whole lines: both are powers of two
+  }
   T *from = last % 2 == 0 ? work : y, *to = last % 2 == 0 ? y : work;  // the last pass reads `work`
   FirstPairsPass<kInverse>(plan.passes[0], x, to);
   for (int at = 1; at < last; ++at) {
@@ -191,8 +196,11 @@ void RunPairsPasses(const fft_plan<T>& plan, T scale, const T* x, T* y, T* work)
     else MiddlePairsPass<4, kInverse>(pass, from, to);
   }
   const fft_pass<T>& pass = plan.passes[static_cast<std::size_t>(last)];
-  if (pass.radix == 8) LastPairsPass<8, kInverse>(pass, scale, work, y);
-  else LastPairsPass<4, kInverse>(pass, scale, work, y);
+  const auto with_scale = [&](auto scaled) {
+    if (pass.radix == 8) LastPairsPass<8, kInverse, scaled>(pass, scale, work, y);
+    else LastPairsPass<4, kInverse, scaled>(pass, scale, work, y);
+  };
+  scale == 1 ? with_scale(std::false_type()) : with_scale(std::true_type());
 }
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE

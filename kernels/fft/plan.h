@@ -50,6 +50,8 @@ class aligned_numbers {
 template <class T>
 struct fft_plan {
   std::int64_t length = 0;
+  /// Numbers that a complex transform needs next to operand and result.
+  std::int64_t work = 0;
   std::size_t bytes = 0;
 
   // Lengths without prime factors above 5: passes, the last one without factors.
@@ -60,6 +62,9 @@ struct fft_plan {
   bool tiled = false;
   /// Parts stay in pairs between passes. The radices are 8, which is the first one, and 4.
   bool pairs = false;
+  /// Bytes from the result's place to that of `work`, modulo twice as many; 0 if the places do not matter. CPUs compare
+  /// the low twelve bits of addresses: a load right behind a store with the same ones waits for it.
+  std::size_t shift = 0;
 
   /// Other lengths (Bluestein 1970): chirp[t] = exp(-pi i t^2 / length); the transform is chirp times the convolution
   /// of chirp times x with the conjugate of chirp, which a transform of `inner->length` points computes. `spectrum` is
@@ -83,7 +88,8 @@ constexpr std::int64_t parts_apart(std::int64_t n) {
 /// Numbers that passes need next to operand and result: points twice, each pass from one half to the other.
 template <class T>
 std::int64_t work_of_passes(const fft_plan<T>& plan) {
-  if (plan.pairs) return product_of(2, plan.length);  // the other half is the result's
+  if (plan.pairs)
+    return sum_of(product_of(2, plan.length), 2 * plan.shift / sizeof(T));  // the other half is the result's
   return product_of(4, parts_apart<T>(plan.length));
 }
 
