@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fourier transforms of rows: passes over mixed radices, Bluestein's way for lengths with larger prime factors, and
-// real transforms of even lengths by complex ones of half the length. A row's result does not depend on other rows, so
-// neither on threads.
+// Fourier transforms of rows: passes over mixed radices, the ways of Rader and Bluestein for lengths with larger prime
+// factors, and real transforms of even lengths by complex ones of half the length. A row's result does not depend on
+// other rows, so neither on threads.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/fft/fft.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -79,10 +79,35 @@ void TurnPairs(const T* x, const T* factors, std::int64_t n, T scale, T* y) {
   for (; i < n; ++i) turn(OneTag<T>(), i);
 }
 
+/// One point, with its parts exchanged for the inverse.
+template <bool kInverse, class T>
+HWY_INLINE void CopyPoint(const T* x, T* y) {
+  const T r = x[0], i = x[1];
+  y[0] = kInverse ? i : r;
+  y[1] = kInverse ? r : i;
+}
+
+/// The transform of a row whose plan has an `order`.
+template <bool kInverse, class T>
+void TransformPrimeRow(const fft_plan<T>& plan, T scale, const T* x, T* y, T* work) {
+  const std::int64_t count = plan.inner->length;
+  T *a = work, *b = work + 2 * count, *inner_work = work + 4 * count;
+  for (std::int64_t q = 0; q < count; ++q) CopyPoint<kInverse>(x + 2 * plan.order[q], a + 2 * q);
+  RunPasses<false>(*plan.inner, T{1}, a, b, inner_work);
+  const T first[] = {x[kInverse], x[!kInverse]}, all[] = {(first[0] + b[0]) * scale, (first[1] + b[1]) * scale};
+  TurnPairs<false, false>(b, plan.spectrum, count, scale, b);
+  for (int part = 0; part < 2; ++part) b[part] += first[part] * scale;  // which adds it to each point
+  RunPasses<true>(*plan.inner, T{1}, b, a, inner_work);
+  CopyPoint<kInverse>(all, y);
+  CopyPoint<kInverse>(a, y + 2);
+  for (std::int64_t q = 1; q < count; ++q) CopyPoint<kInverse>(a + 2 * (count - q), y + 2 * plan.order[q]);
+}
+
 /// The transform of a row of `plan.length` points, or the inverse one; `work` has room for plan.work numbers.
 template <bool kInverse, class T>
 void TransformRow(const fft_plan<T>& plan, T scale, const T* x, T* y, T* work) {
   if (!plan.inner) return RunPasses<kInverse>(plan, scale, x, y, work);
+  if (plan.order) return TransformPrimeRow<kInverse>(plan, scale, x, y, work);
   const std::int64_t n = plan.length, padded = plan.inner->length;
   T *a = work, *b = work + 2 * padded, *inner_work = work + 4 * padded;
   TurnPairs<kInverse, false>(x, plan.chirp, n, T{1}, a);

@@ -71,12 +71,17 @@ struct fft_plan {
   /// that of the latter, divided by this number. Both are pairs of parts.
   const T* chirp = nullptr;
   const T* spectrum = nullptr;
+  /// Primes p with p - 1 = `inner->length` (Rader 1968): order[q] is power q of a generator of the numbers 1 to p - 1
+  /// modulo p. The points in this order, convolved with the roots exp(-2 pi i order[-q] / p), plus point 0 are the
+  /// transform in the opposite order. `spectrum` is that of these roots, divided by p - 1.
+  const std::uint32_t* order = nullptr;
   /// Real transforms of an even length are complex ones of half of it, `inner`; `turns` has exp(-2 pi i k / length) for
   /// k to length / 4 at least, real parts first.
   const T* turns = nullptr;
   std::int64_t turn_count = 0;
   std::shared_ptr<const fft_plan> inner;
   std::unique_ptr<aligned_numbers<T>> memory;
+  std::unique_ptr<aligned_numbers<std::uint32_t>> order_memory;
 };
 
 /// How far the real parts of n points lie before the imaginary ones while a transform runs: not a power of two, or all

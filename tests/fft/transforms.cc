@@ -227,25 +227,32 @@ TEST(kernels_fft, of_the_reference_follow_the_same_definition) {
 
 // ------------------------------------------------------------------------------------------ other properties
 
+// A wave of one frequency and an impulse, whose transforms are known.
+template <class T>
+void check_wave(std::int64_t n, double within) {
+  SCOPED_TRACE(::testing::Message() << n << " points of " << sizeof(T) << " bytes");
+  const std::size_t count = static_cast<std::size_t>(n), frequency = 12345 % count;
+  guarded<T> x(2 * count), y(2 * count);
+  for (std::size_t t = 0; t < count; ++t) {
+    const double angle = 2 * std::numbers::pi * static_cast<double>(t * frequency % count) / static_cast<double>(n);
+    x[2 * t] = static_cast<T>(std::cos(angle));
+    x[2 * t + 1] = static_cast<T>(std::sin(angle));
+  }
+  const fft_geometry g{1, n, n, 1.0 / static_cast<double>(n)};
+  const void* in[] = {x.data()};
+  void* out[] = {y.data()};
+  kernel("FFT", sizeof(T) == 4 ? dtype::complex64 : dtype::complex128, true)(in, out, &g);
+  for (std::size_t k = 0; k < count; ++k) {
+    ASSERT_NEAR(y[2 * k], k == frequency ? 1 : 0, within) << k;
+    ASSERT_NEAR(y[2 * k + 1], 0, within) << k;
+  }
+}
+
 TEST(kernels_fft, of_long_rows_are_as_near_as_their_logarithm_says) {
-  // A wave of one frequency and an impulse, whose transforms are known.
-  constexpr std::int64_t n = 1 << 18;
-  constexpr std::size_t count = std::size_t{n};
+  // Passes over pairs and over parts by themselves, and primes of both convolutions.
   kgtest::on_every_target([](const char*) {
-    guarded<float> x(2 * count), y(2 * count);
-    for (std::size_t t = 0; t < count; ++t) {
-      const double angle = 2 * std::numbers::pi * static_cast<double>(t * 12345 % count) / static_cast<double>(n);
-      x[2 * t] = static_cast<float>(std::cos(angle));
-      x[2 * t + 1] = static_cast<float>(std::sin(angle));
-    }
-    const fft_geometry g{1, n, n, 1.0 / static_cast<double>(n)};
-    const void* in[] = {x.data()};
-    void* out[] = {y.data()};
-    FFT_complex64(in, out, &g);
-    for (std::size_t k = 0; k < count; ++k) {
-      ASSERT_NEAR(y[2 * k], k == 12345 ? 1 : 0, 2e-7) << k;
-      ASSERT_NEAR(y[2 * k + 1], 0, 2e-7) << k;
-    }
+    for (const std::int64_t n : {4096, 8192, 32749, 40961, 1 << 18}) check_wave<float>(n, 2e-7);
+    for (const std::int64_t n : {2048, 4096, 8192, 12289, 65536}) check_wave<double>(n, 1e-15);
   });
 }
 

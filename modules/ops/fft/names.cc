@@ -29,10 +29,11 @@ constexpr std::string_view fft_norm_text(fft_norm norm) {
 export namespace kerngrad {
 
 /// The discrete Fourier transform of each row of the last axis, y[k] = sum of x[t] exp(-2 pi i k t / n). n may be any
-/// length. Lengths with the prime factors 2, 3 and 5 take passes of Stockham's, other lengths Bluestein's convolution.
-/// x is complex64 or complex128 and has rank 1 or more, or it throws. Rows without elements stay as they are. The error
-/// is about log2(n) units in the last place of the square root of a row's sum of squares. Gradient: the inverse
-/// transform of dy, undivided.
+/// length. Lengths with the prime factors 2, 3 and 5 take passes of Stockham's, other lengths a convolution. It is
+/// Rader's for primes such as 257, whose n - 1 has these factors, and Bluestein's for the rest. x is complex64 or
+/// complex128 and has rank 1 or more, or it throws. Rows without elements stay as they are. The error is about log2(n)
+/// units in the last place of the square root of a row's sum of squares. Gradient: the inverse transform of dy,
+/// undivided.
 inline tensor fft(const tensor& x, fft_norm norm = fft_norm::backward) {
   return call<"FFT">(x, attr<"norm">(detail::fft_norm_text(norm)));
 }
