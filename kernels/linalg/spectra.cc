@@ -5,6 +5,7 @@
 #define KERNGRAD_FILE "kernels/linalg/spectra.cc"
 #include <kerngrad/kernel.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "kernels/linalg/lanes-inl.h"
@@ -17,14 +18,16 @@ struct Eigh {
   // Convergence is quadratic: 6 to 8 sweeps do. More show that it never comes.
   static constexpr int most_sweeps = 40;
 
-  // The powers of two at or below the largest element, 1 for zeros, so that squares stay in range.
+  // The powers of two at or below the largest element, so that squares stay in range. Both they and their inverses are
+  // normal numbers.
   static HWY_INLINE vec<T> scale_of(matrices<T, N> m) {
     const tag<T> d;
+    constexpr T least = std::numeric_limits<T>::min();
     vec<T> most = hn::Zero(d);
     for (std::int64_t r = 0; r < m.n(); ++r)
       for (std::int64_t c = 0; c <= r; ++c) most = hn::Max(most, hn::Abs(m.get(c, r)));
     const vec<T> power = hn::And(most, hn::Set(d, std::numeric_limits<T>::infinity()));
-    return hn::IfThenElse(hn::Eq(power, hn::Zero(d)), hn::Set(d, T(1)), power);
+    return hn::Min(hn::Max(power, hn::Set(d, least)), hn::Set(d, 1 / least));
   }
   static HWY_INLINE auto not_finite(matrices<T, N> m) {
     const tag<T> d;
@@ -86,52 +89,80 @@ struct Eigh {
         }
       }
   }
-  // Gives 1 where it did not converge.
-  template <bool Vectors>
-  static HWY_INLINE vec<T> diagonalize(matrices<T, N> m, matrices<T, N> vectors) {
+  // Vectors of matrices that are diagonalized in turns. A rotation waits for two quotients and two roots one after the
+  // other, and rotations of other matrices fill that time. Larger matrices have enough other work.
+  static constexpr int most_turns = N >= 2 && N <= 4 ? 4 : 1;
+  static constexpr std::int64_t most = (N ? N * N : largest * largest) * most_lanes<T>;
+
+  template <int Turns>
+  static HWY_INLINE bool all_small(T (*work)[most], std::int64_t n) {
+    bool small = true;
+    for (int k = 0; k < Turns; ++k) small = small && hn::AllFalse(tag<T>(), any_large({work[k], n}));
+    return small;
+  }
+  template <bool Vectors, int Turns>
+  static HWY_INLINE void diagonalize(T (*work)[most], T* turned, std::int64_t n) {
+    for (int sweep = 0; sweep < most_sweeps && !all_small<Turns>(work, n); ++sweep)
+      for (std::int64_t p = 0; p < n; ++p)
+        for (std::int64_t q = p + 1; q < n; ++q)
+          for (int k = 0; k < Turns; ++k) rotate<Vectors>({work[k], n}, {turned, n}, p, q);
+  }
+  // Reads matrices and divides them by their scales. Matrices that are not finite become zeros with the scale NaN.
+  static HWY_INLINE void read(const T* a, std::int64_t n, std::int64_t valid, T* work, T* scales) {
     const tag<T> d;
-    for (int sweep = 0; sweep < most_sweeps && !hn::AllFalse(d, any_large(m)); ++sweep)
-      for (std::int64_t p = 0; p < m.n(); ++p)
-        for (std::int64_t q = p + 1; q < m.n(); ++q) rotate<Vectors>(m, vectors, p, q);
-    return hn::IfThenElseZero(any_large(m), hn::Set(d, T(1)));
+    const matrices<T, N> m{work, n};
+    Read(a, n * n, n * n, valid, work);
+    const auto wrong = not_finite(m);
+    const vec<T> scale = scale_of(m), inverse = hn::Div(hn::Set(d, T(1)), scale);
+    hn::Store(hn::IfThenElse(wrong, hn::Set(d, std::numeric_limits<T>::quiet_NaN()), scale), d, scales);
+    for (std::int64_t r = 0; r < n; ++r)
+      for (std::int64_t c = 0; c <= r; ++c) m.set(c, r, hn::IfThenZeroElse(wrong, hn::Mul(m.get(c, r), inverse)));
   }
 
-  template <bool Vectors>
+  template <bool Vectors, int Turns>
   static HWY_INLINE void all(const T* a, T* values, T* vectors, std::int32_t* info, stack s) {
     const std::int64_t n = N ? N : s.size, elements = n * n;
     const tag<T> d;
-    EachVector<T>(s, [&](std::int64_t i, std::int64_t valid) {
-      constexpr std::int64_t most = (N ? N * N : largest * largest) * most_lanes<T>;
-      HWY_ALIGN T work[most], turned[Vectors ? most : 1], diagonal[(N ? N : largest) * most_lanes<T>];
-      const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-      const matrices<T, N> m{work, n}, v{turned, n};
-      Read(a + i * elements, elements, elements, valid, work);
-      const auto wrong = not_finite(m);
-      const vec<T> scale = scale_of(m), inverse = hn::Div(hn::Set(d, T(1)), scale);
-      for (std::int64_t r = 0; r < n; ++r)
-        for (std::int64_t c = 0; c <= r; ++c) m.set(c, r, hn::IfThenZeroElse(wrong, hn::Mul(m.get(c, r), inverse)));
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    for (std::int64_t i = 0; i < s.count; i += Turns * lanes) {
+      HWY_ALIGN T work[Turns][most], scales[Turns][most_lanes<T>], turned[Vectors ? most : 1],
+          diagonal[(N ? N : largest) * most_lanes<T>];
+      const auto valid = [&](int k) { return std::min(lanes, s.count - i - k * lanes); };
+      for (int k = 0; k < Turns; ++k) read(a + (i + k * lanes) * elements, n, valid(k), work[k], scales[k]);
+      const matrices<T, N> v{turned, n};
       if constexpr (Vectors)
         for (std::int64_t r = 0; r < n; ++r)
           for (std::int64_t c = 0; c < n; ++c) v.set(r, c, hn::Set(d, r == c ? T(1) : T(0)));
-      const vec<T> failed = diagonalize<Vectors>(m, v);
-      sort<Vectors>(m, v);
-      const auto nan = hn::Or(wrong, hn::Ne(failed, hn::Zero(d)));
-      const vec<T> not_a_number = hn::Set(d, std::numeric_limits<T>::quiet_NaN());
-      for (std::int64_t k = 0; k < n; ++k)
-        hn::Store(hn::IfThenElse(nan, not_a_number, hn::Mul(m.get(k, k), scale)), d, diagonal + k * lanes);
-      Write(diagonal, n, valid, values + i * n);
-      WriteIntegers<T>(failed, valid, info + i);
-      if constexpr (Vectors) {
-        // Row r of `work` gets element r of each vector.
-        for (std::int64_t r = 0; r < n; ++r)
-          for (std::int64_t k = 0; k < n; ++k) m.set(k, r, hn::IfThenElse(nan, not_a_number, v.get(k, r)));
-        Write(work, elements, valid, vectors + i * elements);
+      diagonalize<Vectors, Turns>(work, turned, n);
+      for (int k = 0; k < Turns; ++k) {
+        const std::int64_t first = i + k * lanes;
+        const matrices<T, N> m{work[k], n};
+        const vec<T> failed = hn::IfThenElseZero(any_large(m), hn::Set(d, T(1)));
+        sort<Vectors>(m, v);
+        const vec<T> not_a_number = hn::Set(d, std::numeric_limits<T>::quiet_NaN());
+        const vec<T> scale = hn::IfThenElse(hn::Eq(failed, hn::Zero(d)), hn::Load(d, scales[k]), not_a_number);
+        for (std::int64_t j = 0; j < n; ++j) hn::Store(hn::Mul(m.get(j, j), scale), d, diagonal + j * lanes);
+        Write(diagonal, n, valid(k), values + first * n);
+        WriteIntegers<T>(failed, valid(k), info + first);
+        if constexpr (Vectors) {
+          // Row r of `work` gets element r of each vector.
+          const auto nan = hn::IsNaN(scale);
+          for (std::int64_t r = 0; r < n; ++r)
+            for (std::int64_t j = 0; j < n; ++j) m.set(j, r, hn::IfThenElse(nan, not_a_number, v.get(j, r)));
+          Write(work[k], elements, valid(k), vectors + first * elements);
+        }
       }
-    });
+    }
   }
   static void run(const T* a, T* values, T* vectors, std::int32_t* info, stack s) {
-    if (vectors) all<true>(a, values, vectors, info, s);
-    else all<false>(a, values, vectors, info, s);
+    if (vectors) return all<true, 1>(a, values, vectors, info, s);
+    std::int64_t done = 0;
+    if constexpr (most_turns > 1) {
+      const std::int64_t step = most_turns * static_cast<std::int64_t>(hn::Lanes(tag<T>()));
+      done = s.count / step * step;
+      all<false, most_turns>(a, values, nullptr, info, {done, s.size});
+    }
+    all<false, 1>(a + done * s.size * s.size, values + done * s.size, nullptr, info + done, {s.count - done, s.size});
   }
 };
 
