@@ -163,22 +163,43 @@ struct Determinant {
       determinants[l] = static_cast<T>(product_of_pivots<double>(pivots + l, m.n(), lanes));
     return hn::Load(d, determinants);
   }
-  static HWY_INLINE vec<T> of(matrices<T, N> m) {
-    if constexpr (has_cofactors<N>) {
-      const vec<T> expanded = expansion<T, N, false>{m}.value();
-      const auto accurate = IsAccurate(m, expanded);
-      return hn::AllTrue(tag<T>(), accurate) ? expanded : hn::IfThenElse(accurate, expanded, eliminated(m));
-    } else {
-      return eliminated(m);
-    }
-  }
   static void run(const T* a, T* y, stack s) {
+    if constexpr (has_cofactors<N>) return by_cofactors(a, y, s);
     const std::int64_t n = N ? N : s.size, elements = n * n;
     EachVector<T>(s, [&](std::int64_t i, std::int64_t valid) {
       HWY_ALIGN T work[(N ? N * N : largest * largest) * most_lanes<T>];
       Read(a + i * elements, elements, elements, valid, work);
-      Write(of({work, n}), valid, y + i);
+      Write(eliminated({work, n}), valid, y + i);
     });
+  }
+  static void by_cofactors(const T* a, T* y, stack s) {
+    constexpr std::int64_t elements = N * N;
+    const tag<T> d;
+    HWY_ALIGN T padded[elements * most_lanes<T>], last[most_lanes<T>];
+    remaining<T> rest;
+    const auto by_elimination = [&](const std::int64_t* numbers, std::int64_t valid) {
+      HWY_ALIGN T work[elements * most_lanes<T>], values[most_lanes<T>];
+      for (std::int64_t l = 0; l < valid; ++l) std::copy_n(a + numbers[l] * elements, elements, padded + l * elements);
+      Read(padded, elements, elements, valid, work);
+      hn::Store(eliminated({work, N}), d, values);
+      for (std::int64_t l = 0; l < valid; ++l) y[numbers[l]] = values[l];
+    };
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    for (std::int64_t i = 0; i < s.count; i += lanes) {
+      HWY_ALIGN T work[elements * most_lanes<T>];
+      const std::int64_t valid = std::min(lanes, s.count - i);
+      const bool whole = valid == lanes;
+      ReadWhole(HWY_LIKELY(whole) ? a + i * elements : Padded(a + i * elements, elements, valid, padded), elements,
+                elements, work);
+      const minors_of<T, N> m{work};
+      vec<T> x, z;
+      const vec<T> determinant = Expanded(m, x, z);
+      rest.add(i, valid, IsAccurate<T>(determinant, x, z));
+      hn::StoreU(determinant, d, HWY_LIKELY(whole) ? y + i : last);
+      if (HWY_UNLIKELY(!whole)) std::copy_n(last, valid, y + i);
+      if (HWY_UNLIKELY(rest.is_full())) rest.take(by_elimination);
+    }
+    rest.take(by_elimination);
   }
 };
 
@@ -266,16 +287,46 @@ struct Solve {
 
 // ------------------------------------------------------------------------------------------ inverses
 
+template <class T, int N>
+HWY_INLINE void Multiply(matrices<T, N> m, vec<T> factor) {
+  for (std::int64_t r = 0; r < m.n(); ++r)
+    for (std::int64_t c = 0; c < m.n(); ++c) m.set(r, c, hn::Mul(m.get(r, c), factor));
+}
+
+// Divides matrices with large elements by powers of two, so that sums and the growth of pivots stay in range, and gives
+// the inverses of these. They are 1 for matrices with elements that would round, and for all others.
+template <class T>
+HWY_NOINLINE vec<T> DivideByUnits(matrices<T, 0> m) {
+  using limits = std::numeric_limits<T>;
+  const tag<T> d;
+  constexpr T border = 1 / limits::min() / (1 << 22);
+  const vec<T> one = hn::Set(d, T(1)), infinity = hn::Set(d, limits::infinity());
+  vec<T> most = hn::Zero(d);
+  for (std::int64_t e = 0; e < m.n() * m.n(); ++e) most = hn::Max(most, hn::Abs(m.get(e % m.n(), e / m.n())));
+  auto exact = hn::And(hn::Gt(most, hn::Set(d, border)), hn::Lt(most, infinity));
+  if (HWY_LIKELY(hn::AllFalse(d, exact))) return one;
+  const vec<T> unit = hn::Max(hn::Mul(hn::And(most, infinity), hn::Set(d, 1 / border)), one);
+  const vec<T> inverse = hn::Div(one, unit);
+  for (std::int64_t r = 0; r < m.n(); ++r)
+    for (std::int64_t c = 0; c < m.n(); ++c)
+      exact = hn::And(exact, hn::Eq(hn::Mul(hn::Mul(m.get(r, c), inverse), unit), m.get(r, c)));
+  const vec<T> factor = hn::IfThenElse(exact, inverse, one);
+  Multiply(m, factor);
+  return factor;
+}
+
 // Replaces the inverses of some lanes by the solutions for the identity. The reciprocal of a pivot overflows there,
 // though the inverse need not.
 template <class T, class Mask>
-HWY_NOINLINE void InvertByFactors(const T* a, std::int64_t n, std::int64_t valid, T* inverse, Mask lanes) {
+HWY_NOINLINE void InvertByFactors(const T* a, std::int64_t n, std::int64_t valid, vec<T> per_unit, T* inverse,
+                                  Mask lanes) {
   const tag<T> d;
   HWY_ALIGN T work[largest * largest * most_lanes<T>], pivots[largest * most_lanes<T>],
       right[largest * largest * most_lanes<T>];
   const matrices<T, 0> m{work, n}, to{inverse, n};
   const sides<T> x{right, n};
   Read(a, n * n, n * n, valid, work);
+  Multiply(m, per_unit);
   vec<T> unused = hn::Zero(d);
   for (std::int64_t k = 0; k < n; ++k) {
     const vec<T> pivot = PivotOf(m, k);
@@ -343,35 +394,60 @@ struct Inverse {
     for (std::int64_t r = 0; r < m.n(); ++r)
       for (std::int64_t c = 0; c < m.n(); ++c) m.set(r, c, hn::IfThenElse(lanes, f(r, c), m.get(r, c)));
   }
-  // The inverses go to m or to `adjugate`, which the result is.
-  static HWY_INLINE T* of(matrices<T, N> m, matrices<T, N> adjugate, vec<T>& singular, vec<T>& least) {
+  // The inverses of `valid` matrices one after the other go to y.
+  static HWY_INLINE vec<T> by_elimination(const T* a, std::int64_t n, std::int64_t valid, T* y) {
     const tag<T> d;
-    if constexpr (has_cofactors<N>) {
-      const vec<T> determinant = expansion<T, N, false>{m}.value();
-      const auto accurate = IsAccurate(m, determinant);
+    HWY_ALIGN T work[(N ? N * N : largest * largest) * most_lanes<T>];
+    const matrices<T, N> m{work, n};
+    const vec<T> one = hn::Set(d, T(1));
+    Read(a, n * n, n * n, valid, work);
+    const vec<T> per_unit = DivideByUnits<T>({work, n});
+    vec<T> least = one;
+    const vec<T> singular = eliminated(m, least);
+    const auto overflows = hn::And(hn::Eq(singular, hn::Zero(d)), hn::IsInf(hn::Div(one, least)));
+    if (HWY_UNLIKELY(!hn::AllFalse(d, overflows))) InvertByFactors<T>(a, n, valid, per_unit, work, overflows);
+    if (HWY_UNLIKELY(!hn::AllTrue(d, hn::Eq(per_unit, one)))) Multiply(m, per_unit);
+    Write(work, n * n, valid, y);
+    return singular;
+  }
+  static void by_cofactors(const T* a, T* y, std::int32_t* info, stack s) {
+    constexpr std::int64_t elements = N * N;
+    const tag<T> d;
+    HWY_ALIGN T padded[elements * most_lanes<T>], last[elements * most_lanes<T>];
+    remaining<T> rest;
+    const auto others = [&](const std::int64_t* numbers, std::int64_t valid) {
+      std::int32_t singular[most_lanes<T>];
+      for (std::int64_t l = 0; l < valid; ++l) std::copy_n(a + numbers[l] * elements, elements, padded + l * elements);
+      WriteIntegers<T>(by_elimination(padded, N, valid, last), valid, singular);
+      for (std::int64_t l = 0; l < valid; ++l) {
+        std::copy_n(last + l * elements, elements, y + numbers[l] * elements);
+        info[numbers[l]] = singular[l];
+      }
+    };
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    std::fill_n(info, s.count, 0);
+    for (std::int64_t i = 0; i < s.count; i += lanes) {
+      HWY_ALIGN T work[elements * most_lanes<T>], adjugate[elements * most_lanes<T>];
+      const std::int64_t valid = std::min(lanes, s.count - i);
+      const bool whole = valid == lanes;
+      ReadWhole(HWY_LIKELY(whole) ? a + i * elements : Padded(a + i * elements, elements, valid, padded), elements,
+                elements, work);
+      const minors_of<T, N> m{work};
+      vec<T> x, z;
+      const vec<T> determinant = Expanded(m, x, z);
+      rest.add(i, valid, IsAccurate<T>(determinant, x, z));
       Adjugate<T, N>::write(m, determinant, adjugate);
-      if (hn::AllTrue(d, accurate)) return adjugate.at;
-      singular = hn::IfThenZeroElse(accurate, eliminated(m, least));
-      least = hn::IfThenElse(accurate, hn::Set(d, T(1)), least);
-      replace(m, accurate, [adjugate](std::int64_t r, std::int64_t c) { return adjugate.get(r, c); });
-    } else {
-      singular = eliminated(m, least);
+      WriteWhole(adjugate, elements, HWY_LIKELY(whole) ? y + i * elements : last);
+      if (HWY_UNLIKELY(!whole)) std::copy_n(last, valid * elements, y + i * elements);
+      if (HWY_UNLIKELY(rest.is_full())) rest.take(others);
     }
-    return m.at;
+    rest.take(others);
   }
   static void run(const T* a, T* y, std::int32_t* info, stack s) {
+    if constexpr (has_cofactors<N>) return by_cofactors(a, y, info, s);
     const std::int64_t n = N ? N : s.size, elements = n * n;
     EachVector<T>(s, [&](std::int64_t i, std::int64_t valid) {
-      HWY_ALIGN T work[(N ? N * N : largest * largest) * most_lanes<T>];
-      HWY_ALIGN T adjugate[(has_cofactors<N> ? N * N : 1) * most_lanes<T>];
-      Read(a + i * elements, elements, elements, valid, work);
-      const tag<T> d;
-      vec<T> singular = hn::Zero(d), least = hn::Set(d, T(1));
-      T* const inverse = of({work, n}, {adjugate, n}, singular, least);
-      const auto overflows = hn::And(hn::Eq(singular, hn::Zero(d)), hn::IsInf(hn::Div(hn::Set(d, T(1)), least)));
-      if (HWY_UNLIKELY(!hn::AllFalse(d, overflows))) InvertByFactors<T>(a + i * elements, n, valid, inverse, overflows);
-      Write(inverse, elements, valid, y + i * elements);
-      WriteIntegers<T>(singular, valid, info + i);
+      WriteIntegers<T>(by_elimination(a + i * elements, n, valid, y + i * elements), valid, info + i);
     });
   }
 };

@@ -29,13 +29,18 @@ inline constexpr std::size_t most_lanes = 64 / sizeof(T);
 template <class T>
 using vec = hn::Vec<tag<T>>;
 
-// Moves in blocks of 128 bits need vectors of a size that the compiler knows.
+// Moves in blocks of 128 bits need vectors of a size that the compiler knows. `stride` is 0, or at least a block.
 #if !KG_EMULATED && !HWY_HAVE_SCALABLE
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> LoadBlocks(D d, const T* from, std::ptrdiff_t stride) {
   constexpr std::size_t blocks = sizeof(hn::Vec<D>) / 16;
   if constexpr (blocks == 1) {
     return hn::LoadU(d, from);
+  } else if constexpr (blocks == 2) {
+    // The blend of two vectors takes less time than the insertion of a block. It drops neighbors of the blocks, which
+    // are in the same array.
+    return hn::ConcatUpperLower(d, hn::LoadU(d, from + stride - 16 / static_cast<std::ptrdiff_t>(sizeof(T))),
+                                hn::LoadU(d, from));
   } else {
     const hn::Half<D> half;
     return hn::Combine(d, LoadBlocks(half, from + static_cast<std::ptrdiff_t>(blocks / 2) * stride, stride),
@@ -80,7 +85,8 @@ HWY_INLINE void ReadWhole(const T* from, std::int64_t stride, std::int64_t eleme
     for (std::int64_t i = 0; i < elements; i += square) {
       const std::int64_t e = std::min(i, elements - square);  // the last squares may overlap
       vec<T> x[square];
-      for (std::int64_t r = 0; r < square; ++r) x[r] = LoadBlocks(d, from + r * stride + e, square * stride);
+      for (std::int64_t r = 0; r < square; ++r)
+        x[r] = stride == 0 ? hn::LoadDup128(d, from + e) : LoadBlocks(d, from + r * stride + e, square * stride);
       TransposeBlocks(d, x);
       for (std::int64_t r = 0; r < square; ++r) hn::Store(x[r], d, to + (e + r) * lanes);
     }

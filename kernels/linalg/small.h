@@ -74,7 +74,7 @@ void solve(const float* factors, const std::int32_t* pivots, const float* b, flo
 void solve(const double* factors, const std::int32_t* pivots, const double* b, double* x, stack s, right_sides by);
 
 /// Inverses by Gauss-Jordan elimination with the pivots of `lu`, or by cofactors for 2 to 4 rows where these are
-/// accurate. `info` is as there; these matrices get NaN.
+/// accurate. `info` is as there; these matrices get NaN. Powers of two divide matrices with large elements first.
 void inverse(const float* a, float* y, std::int32_t* info, stack s);
 void inverse(const double* a, double* y, std::int32_t* info, stack s);
 

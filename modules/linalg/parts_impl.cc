@@ -67,8 +67,10 @@ void function::right_side(const tensor& a, std::int64_t rows, const tensor& b) c
 void function::passed(const tensor& info, std::string_view the_matrix, std::string_view pivot_is,
                       std::string_view wanted, std::string_view advice) const {
   const std::span<const std::int32_t> all = info.data<std::int32_t>();
+  std::int32_t any = 0;  // without an early end, so that the compiler can use vectors
+  for (const std::int32_t at : all) any |= at;
+  if (any == 0) return;
   const auto first = std::ranges::find_if(all, [](std::int32_t at) { return at != 0; });
-  if (first == all.end()) return;
   std::string where;
   if (std::int64_t flat = first - all.begin(); info.rank() > 0) {
     std::vector<std::int64_t> index(info.dims().begin(), info.dims().end());

@@ -237,12 +237,12 @@ tensor inv(const tensor& x, const check_options& options) {
   constexpr function self{"inv"};
   const tensor given = self.numbers("x", x);
   self.square("x", given);
-  const auto [a, unit] = detail::in_sum_units(given);
-  if (detail::is_small(a)) {
-    const auto [inverse, info] = call<SmallInverse>(a);
+  if (detail::is_small(given)) {
+    const auto [inverse, info] = call<SmallInverse>(given);
     if (options.check) expect_regular(self, info);
-    return detail::over_unit(inverse, unit);
+    return inverse;
   }
+  const auto [a, unit] = detail::in_sum_units(given);
   const column_factors by = detail::factored(a);
   if (options.check) expect_regular(self, by.info);
   return detail::over_unit(detail::factored_solution(a, by, detail::identities(a)), unit);
