@@ -87,16 +87,6 @@ lapack::integer eigen(std::span<T> matrix, std::span<detail::part_of<T>> values,
   return info;
 }
 
-template <class T>
-void transpose_square(T* x, std::int64_t n) {
-  constexpr std::int64_t block = 32;
-  for (std::int64_t i = 0; i < n; i += block)
-    for (std::int64_t j = i; j < n; j += block)
-      for (std::int64_t r = i; r < std::min(i + block, n); ++r)
-        for (std::int64_t c = std::max(j, r + 1); c < std::min(j + block, n); ++c)
-          std::swap(x[r * n + c], x[c * n + r]);
-}
-
 struct Eigh {
   static constexpr op_row row{.name = "LinalgEigh",
                               .doc = "Eigenvalues and eigenvectors of Hermitian matrices. Gradient: Hermitian.",
@@ -123,7 +113,7 @@ struct Eigh {
       if (n == 0) continue;
       const std::span<T> matrix = vectors.subspan(i * n * n, n * n);
       info[i] = static_cast<std::int32_t>(eigen(matrix, values.subspan(i * n, n), true, work));
-      transpose_square(matrix.data(), static_cast<std::int64_t>(n));
+      detail::transpose_square(matrix.data(), static_cast<std::int64_t>(n));
       detail::conjugate(matrix);
     }
   }

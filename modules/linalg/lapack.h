@@ -13,6 +13,7 @@
 #include <lapacke.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -79,14 +80,52 @@ void conjugate(std::span<T> x) {
   if constexpr (is_complex<T>)
     for (T& each : x) each = std::conj(each);
 }
-// In blocks that stay in the cache.
+// Transposes a tile in a small buffer, whose rows are then copied: rows that are a power of two apart share the sets of
+// a cache, and would evict each other's lines half-written.
+template <class T, std::int64_t Rows, std::int64_t Columns>
+struct transposed_tile {
+  static constexpr std::int64_t count = Rows * Columns;
+  std::array<T, count> all;
+
+  void read(const T* from, std::int64_t stride, std::int64_t rows, std::int64_t columns) {
+    const auto copy = [&](std::int64_t height, std::int64_t width) {
+      for (std::int64_t r = 0; r < height; ++r) {
+        // The next tile: its rows are too far apart for the hardware to foresee them.
+        __builtin_prefetch(from + r * stride + width, 0, 2);
+        for (std::int64_t c = 0; c < width; ++c) all[static_cast<std::size_t>(c * Rows + r)] = from[r * stride + c];
+      }
+    };
+    if (rows == Rows && columns == Columns) copy(Rows, Columns);  // the compiler knows the counts
+    else copy(rows, columns);
+  }
+  void write(T* to, std::int64_t stride, std::int64_t rows, std::int64_t columns) const {
+    for (std::int64_t c = 0; c < columns; ++c) std::copy_n(all.data() + c * Rows, rows, to + c * stride);
+  }
+};
 template <class T>
 void transpose_into(const T* from, std::int64_t rows, std::int64_t columns, T* to) {
-  constexpr std::int64_t block = 32;
-  for (std::int64_t i = 0; i < rows; i += block)
-    for (std::int64_t j = 0; j < columns; j += block)
-      for (std::int64_t r = i; r < std::min(i + block, rows); ++r)
-        for (std::int64_t c = j; c < std::min(j + block, columns); ++c) to[c * rows + r] = from[r * columns + c];
+  constexpr std::int64_t most_rows = 64, most_columns = 64 / sizeof(T);  // measured
+  transposed_tile<T, most_rows, most_columns> tile;
+  for (std::int64_t i = 0; i < rows; i += most_rows)
+    for (std::int64_t j = 0; j < columns; j += most_columns) {
+      const std::int64_t height = std::min(most_rows, rows - i), width = std::min(most_columns, columns - j);
+      tile.read(from + i * columns + j, columns, height, width);
+      tile.write(to + j * rows + i, rows, height, width);
+    }
+}
+// In place.
+template <class T>
+void transpose_square(T* x, std::int64_t n) {
+  constexpr std::int64_t side = 32;
+  transposed_tile<T, side, side> upper, lower;
+  for (std::int64_t i = 0; i < n; i += side)
+    for (std::int64_t j = i; j < n; j += side) {
+      const std::int64_t height = std::min(side, n - i), width = std::min(side, n - j);
+      upper.read(x + i * n + j, n, height, width);
+      lower.read(x + j * n + i, n, width, height);
+      upper.write(x + j * n + i, n, height, width);
+      lower.write(x + i * n + j, n, width, height);
+    }
 }
 
 // The routine for T of those for float, double and complex numbers of them.

@@ -102,12 +102,17 @@ struct RowFactors {
     const std::span<std::int32_t> pivots = elements_out<std::int32_t>(c, 1);
     const std::int64_t m = detail::rows_of(c.in[0].dims), n = detail::columns_of(c.in[0].dims), k = std::min(m, n);
     if (k == 0) return;
-    detail::work_array<T> columns(kernels::product_of(m, n));
+    // LAPACK factors a square matrix where the result is.
+    const bool is_square = m == n;
+    detail::work_array<T> apart(is_square ? 0 : kernels::product_of(m, n));
     detail::work_array<lapack::integer> exchanged(k);
     for (std::int64_t i = 0; i < detail::batch_of(c.in[0].dims).size(); ++i) {
-      detail::transpose_into(a.data() + i * m * n, m, n, columns.data());
-      lapack::getrf(static_cast<lapack::integer>(m), static_cast<lapack::integer>(n), columns.data(), exchanged.data());
-      detail::transpose_into(columns.data(), n, m, lu.data() + i * m * n);
+      T* const result = lu.data() + i * m * n;
+      T* const columns = is_square ? result : apart.data();
+      detail::transpose_into(a.data() + i * m * n, m, n, columns);
+      lapack::getrf(static_cast<lapack::integer>(m), static_cast<lapack::integer>(n), columns, exchanged.data());
+      if (is_square) detail::transpose_square(result, n);
+      else detail::transpose_into(columns, n, m, result);
       for (std::int64_t j = 0; j < k; ++j)
         pivots[static_cast<std::size_t>(i * k + j)] = static_cast<std::int32_t>(exchanged[j]) - 1;
     }

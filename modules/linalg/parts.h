@@ -39,6 +39,7 @@ using lapack::fill_with_nan;
 using lapack::is_complex;
 using lapack::part_of;
 using lapack::transpose_into;
+using lapack::transpose_square;
 
 // Dtypes that LAPACK computes with.
 inline constexpr dtype_set lapack_dtypes = wide_floats | complex_only;
