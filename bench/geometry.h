@@ -24,9 +24,12 @@ using geometry_fn = geometries (*)(const kg::op_row& row, kg::dtype type, std::i
 
 /// "f32", "i64", ...: as the names of the benchmarks have them.
 inline std::string short_name(kg::dtype type) {
-  constexpr const char* names[kg::dtype_count] = {"f32", "f64", "i32",  "i64",  "u8",  "bool",
-                                                  "c64", "f16", "bf16", "c128", "text"};
-  return names[static_cast<int>(type)];
+  constexpr const char* kinds[] = {"bool", "i", "f", "f", "c", "text"};  // in the order of dtype_kind
+  const kg::dtype_kind kind = kg::kind_of(type);
+  if (kind == kg::dtype_kind::boolean || kind == kg::dtype_kind::text) return std::string(kg::name_of(type));
+  const bool counts = kind == kg::dtype_kind::integer && !kg::is_signed_integer(type);
+  const std::string letter = type == kg::dtype::bfloat16 ? "bf" : counts ? "u" : kinds[static_cast<int>(kind)];
+  return letter + std::to_string(8 * kg::size_of(type));
 }
 
 /// A matrix of about n elements, with rows of 1024 where there are that many.

@@ -34,8 +34,10 @@ std::int64_t wrapped(dtype type, big x) {
     else return 0;
   });
 }
-wide lowest(dtype type) { return type == dtype::int32 ? -0x1p31L : type == dtype::int64 ? -0x1p63L : 0; }
-wide highest(dtype type) { return type == dtype::int32 ? 0x1p31L - 1 : type == dtype::int64 ? 0x1p63L - 1 : 255; }
+// Powers of two by the size and the sign of the dtype.
+int digits_of(dtype type) { return 8 * static_cast<int>(size_of(type)) - (kerngrad::trait_of(type).is_signed ? 1 : 0); }
+wide lowest(dtype type) { return kerngrad::trait_of(type).is_signed ? -std::ldexp(wide{1}, digits_of(type)) : 0; }
+wide highest(dtype type) { return std::ldexp(wide{1}, digits_of(type)) - 1; }
 
 // A real number as an integer: truncated, clamped, NaN to 0.
 std::int64_t truncated(dtype type, wide x) {

@@ -270,7 +270,7 @@ TYPED_TEST(dlpack, refuses_in_one_sentence_what_it_cannot_take_and_deletes_it_on
       {"CUDA 1", [](changed& f) { f.managed.dl_tensor.device = {dl::on_cuda, 1}; }},
       {"ROCm 0", [](changed& f) { f.managed.dl_tensor.device = {dl::on_rocm, 0}; }},
       {"kind -5", [](changed& f) { f.managed.dl_tensor.device = {-5, 0}; }},
-      {"int16", [](changed& f) { f.managed.dl_tensor.dtype = {dl::as_int, 16, 1}; }},
+      {"uint64", [](changed& f) { f.managed.dl_tensor.dtype = {dl::as_uint, 64, 1}; }},
       {"code 77 32", [](changed& f) { f.managed.dl_tensor.dtype = {77, 32, 1}; }},
       {"float32 of 4 lanes", [](changed& f) { f.managed.dl_tensor.dtype = {dl::as_float, 32, 4}; }},
       {"float32 of 0 lanes", [](changed& f) { f.managed.dl_tensor.dtype = {dl::as_float, 32, 0}; }},
