@@ -173,6 +173,33 @@ HWY_NOINLINE const T* Padded(const T* from, std::int64_t elements, std::int64_t 
   return to;
 }
 
+// Calls each(first, valid, minors, determinants) for each vector of matrices. Then calls others(matrices, numbers,
+// valid), once or several times, for those where cofactors are not accurate: the matrices lie one after the other.
+template <class T, int N, class Each, class Others>
+HWY_INLINE void ByCofactors(const T* a, stack s, const Each& each, const Others& others) {
+  constexpr std::int64_t elements = N * N;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag<T>()));
+  HWY_ALIGN T padded[elements * most_lanes<T>];
+  remaining<T> rest;
+  const auto collected = [&](const std::int64_t* numbers, std::int64_t valid) {
+    for (std::int64_t l = 0; l < valid; ++l) std::copy_n(a + numbers[l] * elements, elements, padded + l * elements);
+    others(padded, numbers, valid);
+  };
+  for (std::int64_t i = 0; i < s.count; i += lanes) {
+    HWY_ALIGN T work[elements * most_lanes<T>];
+    const std::int64_t valid = std::min(lanes, s.count - i);
+    const T* const from = a + i * elements;
+    ReadWhole(HWY_LIKELY(valid == lanes) ? from : Padded(from, elements, valid, padded), elements, elements, work);
+    const minors_of<T, N> m{work};
+    vec<T> x, y;
+    const vec<T> determinants = Expanded(m, x, y);
+    rest.add(i, valid, IsAccurate<T>(determinants, x, y));
+    each(i, valid, m, determinants);
+    if (HWY_UNLIKELY(rest.is_full())) rest.take(collected);
+  }
+  rest.take(collected);
+}
+
 }  // namespace kerngrad::linalg::lanes::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
