@@ -88,6 +88,7 @@ concept element = requires { dtype_of_type<std::remove_cv_t<T>>::value; };
 template <element T>
 inline constexpr dtype dtype_of = dtype_of_type<std::remove_cv_t<T>>::value;
 
+static_assert(dtype_count <= 16, "a set has 16 bits");
 /// A set of dtypes, one bit each.
 struct dtype_set {
   std::uint16_t bits = 0;

@@ -8,6 +8,7 @@
 #include <limits>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/refusal.h"
@@ -144,6 +145,46 @@ TEST(updates_of_stored_integers, wrap) {
 TEST(indices, may_be_stored_integers) {
   const tensor x({1.f, 2.f, 3.f});
   with_stored_integers([&]<class T>(T) { EXPECT_EQ(x(tensor({T{2}, T{0}})).to_doubles(), (doubles{3, 1})); });
+}
+
+// Functions that are made of several ops, by their results for int32.
+TEST(functions_of_stored_integers, are_those_of_int32) {
+  using function = tensor (*)(const tensor&);
+  const std::pair<const char*, function> all[] = {
+      {"median", [](const tensor& x) { return kg::median(x); }},
+      {"percentile", [](const tensor& x) { return kg::percentile(x, 30); }},
+      {"std", [](const tensor& x) { return kg::standard_deviation(x, 0); }},
+      {"nanmean", [](const tensor& x) { return kg::nanmean(x); }},
+      {"nanvar", [](const tensor& x) { return kg::nanvar(x, 0); }},
+      {"nanmax", [](const tensor& x) { return kg::nanmax(x); }},
+      {"cov", [](const tensor& x) { return kg::cov(x); }},
+      {"norm", [](const tensor& x) { return kg::norm(x); }},
+      {"logsumexp", [](const tensor& x) { return kg::logsumexp(x); }},
+      {"histogram", [](const tensor& x) { return kg::histogram(x, 4).counts; }},
+      {"isin", [](const tensor& x) { return kg::isin(x, x(0)); }},
+      {"unique", [](const tensor& x) { return kg::unique(x)[0]; }},
+      {"argsort", [](const tensor& x) { return kg::argsort(x); }},
+      {"top_k", [](const tensor& x) { return kg::top_k(x, 2)[0]; }},
+      {"searchsorted", [](const tensor& x) { return kg::searchsorted(kg::sort(x(0)), x(1)); }},
+      {"gradient", [](const tensor& x) { return kg::gradient(x, 1); }},
+      {"trapezoid", [](const tensor& x) { return kg::trapezoid(x); }},
+      {"interp", [](const tensor& x) { return kg::interp(x(1), kg::sort(x(0)), x(0)); }},
+      {"clip", [](const tensor& x) { return kg::clip(x, 2, 50); }},
+      {"diff", [](const tensor& x) { return kg::diff(x); }},
+      {"roll", [](const tensor& x) { return kg::roll(x, 1); }},
+      {"convolve", [](const tensor& x) { return kg::fftconvolve(x(0), x(1)); }},
+      {"nonzero", [](const tensor& x) { return kg::cast(x != 0, dtype::int32); }},
+      {"cumsum", [](const tensor& x) { return kg::cumsum(x, 1); }},
+      {"allclose", [](const tensor& x) { return kg::is_close(x, x + 1); }}};
+  with_stored_integers([&]<class T>(T) {
+    const tensor wide({3, 100, 7, 0, 9, 100, 1, 64}, {2, 4}), x = kg::cast(wide, kg::dtype_of<T>);
+    for (const auto& [name, f] : all) {
+      const doubles got = f(x).to_doubles(), wanted = f(wide).to_doubles();
+      ASSERT_EQ(got.size(), wanted.size()) << name;
+      for (std::size_t i = 0; i < got.size(); ++i)
+        EXPECT_NEAR(got[i], wanted[i], 1e-5 * (1 + std::fabs(wanted[i]))) << name << " of " << kg::name_of(x.type());
+    }
+  });
 }
 
 TEST(stored_integers, are_counted) {
