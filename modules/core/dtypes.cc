@@ -190,9 +190,10 @@ export namespace kerngrad {
 /// float32. NumPy would widen to float64; other libraries with float32 defaults do the same as this one. Text and
 /// numbers have no common dtype, so ops throw for them.
 constexpr dtype promote(dtype a, dtype b) {
+  if (a == b) return a;
   if (integral.has(a) && integral.has(b)) return detail::smallest_integer(a, b);
   const int of_a = trait_of(a).order, of_b = trait_of(b).order;
-  if (of_a == of_b && a != b) return dtype::float32;
+  if (of_a == of_b) return dtype::float32;
   if ((a == dtype::float64 && b == dtype::complex64) || (a == dtype::complex64 && b == dtype::float64))
     return dtype::complex128;
   return of_a >= of_b ? a : b;

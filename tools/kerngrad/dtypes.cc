@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of docs/dtypes.md: what dtype each op's results have, made from the rows.
+// The tables of docs/dtypes.md: the promotion of integers, and the dtype of each op's results, made from the rows.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,8 +11,35 @@
 namespace tool {
 namespace {
 
-constexpr std::string_view begin = "<!-- begin: written by kerngrad docs --dtypes -->\n";
-constexpr std::string_view end = "<!-- end of the table -->\n";
+// The lines before and after a table that the command writes.
+struct table_frame {
+  std::string_view begin, end;
+};
+constexpr table_frame promotion{"<!-- begin: promotion, written by kerngrad docs --dtypes -->\n",
+                                "<!-- end of promotion -->\n"};
+constexpr table_frame results{"<!-- begin: written by kerngrad docs --dtypes -->\n", "<!-- end of the table -->\n"};
+
+std::string with_table(const std::string& page, const table_frame& frame, const std::string& table) {
+  const std::size_t from = page.find(frame.begin), to = page.find(frame.end);
+  if (from == std::string::npos || to == std::string::npos || to < from)
+    throw refusal(fmt::format("the page has no place for the table: {}{}", frame.begin, frame.end));
+  return page.substr(0, from + frame.begin.size()) + table + page.substr(to);
+}
+
+// The common dtype of each pair of integers.
+std::string promotion_table() {
+  std::vector<kg::dtype> integers;
+  for (int t = 0; t < kg::dtype_count; ++t)
+    if (kg::integral.has(static_cast<kg::dtype>(t))) integers.push_back(static_cast<kg::dtype>(t));
+  std::string head = "| |", rule = "| --- |", lines;
+  for (const kg::dtype a : integers) {
+    head += fmt::format(" {} |", kg::name_of(a)), rule += " --- |";
+    lines += fmt::format("| {} |", kg::name_of(a));
+    for (const kg::dtype b : integers) lines += fmt::format(" {} |", kg::name_of(kg::promote(a, b)));
+    lines += "\n";
+  }
+  return head + "\n" + rule + "\n" + lines;
+}
 
 // True for a dtype of the deciding operands; those of a dtype of their own decide if there are no others.
 bool takes(const kg::op_row& row, kg::dtype type) {
@@ -49,12 +76,8 @@ std::string cell(const kg::op_row& row, kg::dtype type) {
 
 using cells = std::array<std::string, kg::dtype_count>;
 
-}  // namespace
-
-std::string dtypes_page(const std::string& page) {
-  const std::size_t from = page.find(begin), to = page.find(end);
-  if (from == std::string::npos || to == std::string::npos || to < from)
-    throw refusal(fmt::format("the page has no place for the table: {}{}", begin, end));
+// Dtype of the results of each op.
+std::string results_table() {
   std::vector<std::pair<cells, std::string>> lines;  // in the order of their first ops
   for (const kg::op_row& row : kg::op_table) {
     if (row.operands.empty()) continue;
@@ -71,7 +94,13 @@ std::string dtypes_page(const std::string& page) {
   }
   table += "\n" + rule + "\n";
   for (const auto& [of, ops] : lines) table += fmt::format("| {} | {} |\n", ops, fmt::join(of, " | "));
-  return page.substr(0, from + begin.size()) + table + page.substr(to);
+  return table;
+}
+
+}  // namespace
+
+std::string dtypes_page(const std::string& page) {
+  return with_table(with_table(page, promotion, promotion_table()), results, results_table());
 }
 
 }  // namespace tool
