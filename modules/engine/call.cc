@@ -192,6 +192,9 @@ class work_pointers {
   std::size_t count_ = 0;
 };
 
+// The operands of a call with a list, which is short nearly always.
+using listed_operands = small_list<const tensor*, 8>;
+
 /// Number of operands that a call of the op cannot omit.
 consteval int required_operands(const op_row& row) {
   int count = 0;
@@ -298,7 +301,7 @@ inline call_result<Op> invoke(const op_entry& op, const Args&... args) {
     return run_binary(op, args...);
   } else {
     call_attrs<attr_count<Op>, (0 + ... + is_attr<Args>)> attrs;
-    std::conditional_t<any_list<Args...>, std::vector<const tensor*>, work_pointers<sizeof...(Args)>> in;
+    std::conditional_t<any_list<Args...>, listed_operands, work_pointers<sizeof...(Args)>> in;
     const auto place = [&]<class T>(const T& argument) {
       if constexpr (is_attr<T>) attrs.template take<index_in_row<Op, T>>(argument.value);
       else if constexpr (list_argument<T>)
@@ -313,7 +316,7 @@ inline call_result<Op> invoke(const op_entry& op, const Args&... args) {
 template <class Op, class... Attrs>
 tensor_list invoke_list(const op_entry& op, std::span<const tensor> operands, const Attrs&... given) {
   if constexpr (check_attributes<attributes_shown<Op>, mistake_of<Op, Attrs...>>()) {
-    std::vector<const tensor*> in;
+    listed_operands in;
     for (const tensor& x : operands) in.push_back(&x);
     attr_value attrs[attr_count<Op> + 1];
     ((attrs[index_in_row<Op, Attrs>] = given.value), ...);

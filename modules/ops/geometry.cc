@@ -24,20 +24,24 @@ namespace kerngrad::detail {
 struct copy_axis {
   std::int64_t size, in, out;
 };
+/// The axes of a strided copy, outermost first.
+using copy_axes = small_list<copy_axis, max_rank>;
+/// A stride for each axis of a shape, in elements; 0 after its last axis.
+using axis_strides = std::array<std::int64_t, max_rank>;
 
 /// Values that the shape rule of a call resolved for the launcher of its calling convention. Throws if the rule of a
 /// custom op resolved nothing.
 const resolved_geometry& resolved(const launch_call& c, resolved_geometry::kind wanted);
 /// Row-major strides of a shape.
-std::vector<std::int64_t> strides_of(const shape& dims);
+axis_strides strides_of(const shape& dims);
 /// The product of the sizes of axes `first` to before `last`.
 std::int64_t extent_of(const shape& dims, int first, int last);
 /// Copies elements along axes, outermost first, by the `Transpose` kernel of the backend, which makes any strided copy.
-void copy_strided(backend from, const void* in, void* out, dtype type, std::vector<copy_axis> axes,
+void copy_strided(backend from, const void* in, void* out, dtype type, const copy_axes& axes,
                   std::int64_t in_offset = 0, std::int64_t out_offset = 0);
-inline void copy_strided(const launch_call& c, const void* in, void* out, dtype type, std::vector<copy_axis> axes,
+inline void copy_strided(const launch_call& c, const void* in, void* out, dtype type, const copy_axes& axes,
                          std::int64_t in_offset = 0, std::int64_t out_offset = 0) {
-  copy_strided(c.from, in, out, type, std::move(axes), in_offset, out_offset);
+  copy_strided(c.from, in, out, type, axes, in_offset, out_offset);
 }
 /// Copies x with its axes permuted to a contiguous array.
 void permute(const launch_call& c, const void* in, void* out, dtype type, const shape& dims, std::span<const int> perm);

@@ -21,10 +21,10 @@ namespace kerngrad::detail {
 
 namespace views = ranges::views;
 
-std::vector<std::int64_t> strides_of(const shape& dims) {
-  std::vector<std::int64_t> strides(static_cast<std::size_t>(dims.rank()));
+axis_strides strides_of(const shape& dims) {
+  axis_strides strides{};
   std::ranges::copy(dims.dims() | views::reverse | views::exclusive_scan(std::int64_t{1}, std::multiplies{}),
-                    strides.rbegin());
+                    strides.rend() - dims.rank());
   return strides;
 }
 
@@ -35,16 +35,35 @@ std::int64_t extent_of(const shape& dims, int first, int last) {
 namespace {
 
 // Axes of size 1 go; neighbours that both sides walk as one become one.
-std::vector<copy_axis> merged(const std::vector<copy_axis>& axes) {
-  std::vector<copy_axis> kept;
+copy_axes merged(const copy_axes& axes) {
+  copy_axes kept;
   for (const copy_axis& axis : axes) {
     if (axis.size == 1) continue;
-    if (!kept.empty() && kept.back().in == axis.in * axis.size && kept.back().out == axis.out * axis.size)
-      kept.back() = {kept.back().size * axis.size, axis.in, axis.out};
+    copy_axis* const last = kept.empty() ? nullptr : kept.end() - 1;
+    if (last && last->in == axis.in * axis.size && last->out == axis.out * axis.size)
+      *last = {last->size * axis.size, axis.in, axis.out};
     else kept.push_back(axis);
   }
   if (kept.empty()) kept.push_back({1, 1, 1});
   return kept;
+}
+
+// Runs of elements that are contiguous on both sides. For a few of them the kernel would take longer to choose its way
+// than memcpy to copy.
+bool is_few_runs(const copy_axes& axes) {
+  constexpr std::int64_t few = 8;
+  const copy_axis& last = axes.end()[-1];
+  return last.in == 1 && last.out == 1 && axes.size() <= 2 && (axes.size() == 1 || axes.front().size <= few);
+}
+
+void copy_runs(const void* in, void* out, dtype type, const copy_axes& axes, std::int64_t in_offset,
+               std::int64_t out_offset) {
+  const std::int64_t bytes = static_cast<std::int64_t>(size_of(type));
+  const copy_axis outer = axes.size() == 1 ? copy_axis{1, 0, 0} : axes.front();
+  const std::size_t run = static_cast<std::size_t>(axes.end()[-1].size * bytes);
+  for (std::int64_t i = 0; i < outer.size; ++i)
+    std::memcpy(advanced(out, (out_offset + i * outer.out) * bytes), advanced(in, (in_offset + i * outer.in) * bytes),
+                run);
 }
 
 // A number as an integer, as Cast makes it one.
@@ -78,20 +97,23 @@ element_of::element_of(const launch_call& c, const attr_value& value, dtype type
   std::memcpy(bytes, &made, sizeof made);
 }
 
-void copy_strided(backend from, const void* in, void* out, dtype type, std::vector<copy_axis> axes,
-                  std::int64_t in_offset, std::int64_t out_offset) {
-  for (const copy_axis& axis : axes)
+void copy_strided(backend from, const void* in, void* out, dtype type, const copy_axes& given, std::int64_t in_offset,
+                  std::int64_t out_offset) {
+  for (const copy_axis& axis : given)
     if (axis.size == 0) return;
-  axes = merged(axes);
-  if (axes.size() > static_cast<std::size_t>(max_rank)) {  // Tile doubles the number of axes
+  const copy_axes axes = merged(given);
+  if (axes.size() > max_rank) {  // Tile doubles the number of axes
     const copy_axis outer = axes.front();
-    axes.erase(axes.begin());
+    copy_axes inner;
+    for (const copy_axis& axis : axes | views::drop(1)) inner.push_back(axis);
     for (std::int64_t i = 0; i < outer.size; ++i)
-      copy_strided(from, in, out, type, axes, in_offset + i * outer.in, out_offset + i * outer.out);
+      copy_strided(from, in, out, type, inner, in_offset + i * outer.in, out_offset + i * outer.out);
     return;
   }
+  const std::int64_t count = ranges::accumulate(axes, std::int64_t{1}, std::multiplies{}, &copy_axis::size);
+  if (count < split_least && is_few_runs(axes)) return copy_runs(in, out, type, axes, in_offset, out_offset);
   kernels::copy_geometry g{};
-  g.rank = static_cast<int>(axes.size());
+  g.rank = axes.size();
   for (const auto& [i, axis] : views::enumerate(axes)) {
     g.dims[i] = axis.size;
     g.in_strides[i] = axis.in;
@@ -100,9 +122,8 @@ void copy_strided(backend from, const void* in, void* out, dtype type, std::vect
   g.in_offset = in_offset;
   g.out_offset = out_offset;
   const kernel_slot& kernel = kernel_of<"Transpose">(from, type);
-  const std::int64_t count = ranges::accumulate(axes, std::int64_t{1}, std::multiplies{}, &copy_axis::size);
   if (count < split_least || !worth_splitting(count, 1)) return kernel.run(&in, &out, &g);
-  const std::span<const std::int64_t> dims(g.dims, axes.size());
+  const std::span<const std::int64_t> dims(g.dims, static_cast<std::size_t>(g.rank));
   const box_cut cut(dims, chunk_elements(1));
   kernels::parallel_chunks(cut.chunks(), [&](std::size_t chunk) {
     kernels::copy_geometry part{};
@@ -119,12 +140,12 @@ void copy_strided(backend from, const void* in, void* out, dtype type, std::vect
 
 void permute(const launch_call& c, const void* in, void* out, dtype type, const shape& dims,
              std::span<const int> perm) {
-  const std::vector<std::int64_t> from = strides_of(dims);
-  std::vector<copy_axis> axes;
+  const axis_strides from = strides_of(dims);
+  copy_axes axes;
   for (int axis : perm) axes.push_back({dims[axis], from[static_cast<std::size_t>(axis)], 0});
   std::int64_t step = 1;
   for (copy_axis& axis : axes | views::reverse) axis.out = std::exchange(step, step * axis.size);
-  copy_strided(c, in, out, type, std::move(axes));
+  copy_strided(c, in, out, type, axes);
 }
 
 void fill_with(const launch_call& c, void* out, dtype type, std::int64_t count, double value) {

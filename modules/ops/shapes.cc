@@ -81,6 +81,14 @@ constexpr shape with_axis(const shape& dims, int axis, std::int64_t size) {
   return shape(std::span<const std::int64_t>(sizes, static_cast<std::size_t>(dims.rank())));
 }
 
+/// True if two shapes have one rank, and equal sizes but for one axis.
+constexpr bool equal_but_for(const shape& a, const shape& b, int axis) {
+  if (a.rank() != b.rank()) return false;
+  for (int i = 0; i < a.rank(); ++i)
+    if (i != axis && a[i] != b[i]) return false;
+  return true;
+}
+
 /// `dims` with an axis inserted before `axis`.
 constexpr shape with_inserted(const shape& dims, int axis, std::int64_t size) {
   std::int64_t sizes[max_rank + 1]{};

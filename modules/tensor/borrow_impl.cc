@@ -55,10 +55,10 @@ bool is_row_major(const lent_grid& from) {
 
 tensor copied(const lent_grid& from, const shape& dims) {
   tensor y = tensor_access::adopt(allocate(from.type, dims));
-  const std::vector<std::int64_t> strides = strides_of(dims);
-  std::vector<copy_axis> axes;
+  const axis_strides strides = strides_of(dims);
+  copy_axes axes;
   for (std::size_t i = 0; i < from.rank; ++i) axes.push_back({from.dims[i], from.strides[i], strides[i]});
-  copy_strided(backend::simd, from.first, tensor_access::buffer(y)->data, from.type, std::move(axes));
+  copy_strided(backend::simd, from.first, tensor_access::buffer(y)->data, from.type, axes);
   return y;
 }
 

@@ -129,7 +129,7 @@ Managed* given_out(const tensor& x) {
   const void* elements = x.address();
   auto made = std::make_unique<exported<Managed>>();
   made->x = x;
-  const std::vector<std::int64_t> strides = strides_of(x.dims());
+  const axis_strides strides = strides_of(x.dims());
   std::ranges::copy(x.dims(), made->dims);
   std::ranges::copy(strides, made->strides);
   array& to = made->managed.dl_tensor;

@@ -113,7 +113,7 @@ double einsum_call::products(index_set set) const {
 // An index that comes twice walks the diagonal. An axis of size 1 is no axis, also where others have more there.
 factor einsum_call::operand(std::size_t k) const {
   const shapes::einsum_term& term = equation_.operands[k];
-  const std::vector<std::int64_t> strides = strides_of(c_.in[k].dims);
+  const axis_strides strides = strides_of(c_.in[k].dims);
   factor f;
   f.data = c_.in[k].data;
   for (int i = 0; i < term.rank; ++i) {
@@ -160,9 +160,9 @@ bool einsum_call::walks_as_one(const factor& f, const index_list& order, std::in
 }
 
 void einsum_call::copy(const factor& from, const factor& to) const {
-  std::vector<copy_axis> axes;
+  copy_axes axes;
   for (const factor::axis& a : to.axes) axes.push_back({size(a.index), from.stride(a.index), a.stride});
-  copy_strided(c_, from.data, const_cast<void*>(to.data), type_, std::move(axes));
+  copy_strided(c_, from.data, const_cast<void*>(to.data), type_, axes);
 }
 
 factor einsum_call::in_order(const factor& f, const index_list& order) const {

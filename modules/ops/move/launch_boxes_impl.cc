@@ -22,15 +22,15 @@ enum class strided { taken, placed };
 void copy_strided_box(const launch_call& c, const shape& dims, strided direction) {
   const shapes::strided_box box = shapes::strided_box_of(c.call, dims);
   const std::size_t rank = static_cast<std::size_t>(dims.rank());
-  const std::vector<std::int64_t> whole = strides_of(dims), part = strides_of(shape(std::span(box.size, rank)));
+  const axis_strides whole = strides_of(dims), part = strides_of(shape(std::span(box.size, rank)));
   const std::int64_t offset = ranges::inner_product(whole, std::span(box.begin, rank), std::int64_t{0});
-  std::vector<copy_axis> axes;
+  copy_axes axes;
   for (const auto& [size, step, in, out] :
        views::zip(std::span(box.size, rank), std::span(box.stride, rank), whole, part))
     axes.push_back(direction == strided::taken ? copy_axis{size, in * step, out} : copy_axis{size, out, in * step});
   const auto [from, to] =
       direction == strided::taken ? std::pair(offset, std::int64_t{0}) : std::pair(std::int64_t{0}, offset);
-  copy_strided(c, c.in[0].data, c.out[0].data, c.out[0].type, std::move(axes), from, to);
+  copy_strided(c, c.in[0].data, c.out[0].data, c.out[0].type, axes, from, to);
 }
 
 void fill_with_zeros(const launch_call& c) { fill_with(c, c.out[0].data, c.out[0].type, c.out[0].dims.size(), 0); }
@@ -53,15 +53,15 @@ struct mirrored_run {
   std::int64_t size, from, step, to;
 };
 
-// Every box that has one run on each axis.
-void copy_runs(const launch_call& c, std::span<const std::vector<mirrored_run>> runs, std::span<const std::int64_t> in,
-               std::span<const std::int64_t> out, std::vector<copy_axis>& axes, std::int64_t from, std::int64_t to) {
-  const std::size_t axis = axes.size();
+// Every box that has one run on each axis. `axes` are those before the next axis.
+void copy_runs(const launch_call& c, std::span<const std::vector<mirrored_run>> runs, const axis_strides& in,
+               const axis_strides& out, const copy_axes& axes, std::int64_t from, std::int64_t to) {
+  const std::size_t axis = static_cast<std::size_t>(axes.size());
   if (axis == runs.size()) return copy_strided(c, c.in[0].data, c.out[0].data, c.out[0].type, axes, from, to);
   for (const mirrored_run& run : runs[axis]) {
-    axes.push_back({run.size, run.step * in[axis], out[axis]});
-    copy_runs(c, runs, in, out, axes, from + run.from * in[axis], to + run.to * out[axis]);
-    axes.pop_back();
+    copy_axes longer = axes;
+    longer.push_back({run.size, run.step * in[axis], out[axis]});
+    copy_runs(c, runs, in, out, longer, from + run.from * in[axis], to + run.to * out[axis]);
   }
 }
 
@@ -81,8 +81,7 @@ void mirror_pad(const launch_call& c) {
     of_axis.push_back({size, 0, 1, before});
     if (after > 0) of_axis.push_back({after, size - 1 - skipped, -1, before + size});
   }
-  std::vector<copy_axis> axes;
-  copy_runs(c, runs, strides_of(dims), strides_of(c.out[0].dims), axes, 0, 0);
+  copy_runs(c, runs, strides_of(dims), strides_of(c.out[0].dims), {}, 0, 0);
 }
 
 // The axes before the first border are one, whose indices several threads share.
@@ -134,7 +133,7 @@ class block_cells {
   template <class F>
   void copy_cell(std::int64_t cell, const F& copy) const {
     std::int64_t whole_at = 0, blocked_at = cell * whole_.dims[0] * in_blocked_[0], rest = cell;
-    std::vector<std::array<std::int64_t, 3>> axes(in_whole_.size());
+    std::vector<std::array<std::int64_t, 3>> axes(static_cast<std::size_t>(whole_.dims.rank()));
     for (int axis = whole_.dims.rank() - 1; axis >= 0; --axis) {
       const std::size_t i = static_cast<std::size_t>(axis);
       axes[i] = {whole_.dims[axis], in_whole_[i], in_blocked_[i]};
@@ -154,7 +153,7 @@ class block_cells {
 
   const view &whole_, &blocked_;
   const shapes::blocks_of_call& blocks_;
-  std::vector<std::int64_t> in_whole_, in_blocked_;
+  axis_strides in_whole_, in_blocked_;
 };
 
 }  // namespace
@@ -163,18 +162,18 @@ void space_to_batch(const launch_call& c) {
   const shapes::blocks_of_call blocks = shapes::blocks_of(c.call, shapes::paddings_of_blocks);
   if (std::ranges::any_of(blocks.around, [](std::int64_t value) { return value > 0; })) fill_with_zeros(c);
   block_cells(blocks, c.in[0], c.out[0]).each([&](const auto& axes, std::int64_t whole_at, std::int64_t blocked_at) {
-    std::vector<copy_axis> from_whole;
+    copy_axes from_whole;
     for (const auto& [size, whole, blocked] : axes) from_whole.push_back({size, whole, blocked});
-    copy_strided(c, c.in[0].data, c.out[0].data, c.out[0].type, std::move(from_whole), whole_at, blocked_at);
+    copy_strided(c, c.in[0].data, c.out[0].data, c.out[0].type, from_whole, whole_at, blocked_at);
   });
 }
 
 void batch_to_space(const launch_call& c) {
   const shapes::blocks_of_call blocks = shapes::blocks_of(c.call, shapes::crops_of_blocks);
   block_cells(blocks, c.out[0], c.in[0]).each([&](const auto& axes, std::int64_t whole_at, std::int64_t blocked_at) {
-    std::vector<copy_axis> from_blocks;
+    copy_axes from_blocks;
     for (const auto& [size, whole, blocked] : axes) from_blocks.push_back({size, blocked, whole});
-    copy_strided(c, c.in[0].data, c.out[0].data, c.out[0].type, std::move(from_blocks), blocked_at, whole_at);
+    copy_strided(c, c.in[0].data, c.out[0].data, c.out[0].type, from_blocks, blocked_at, whole_at);
   });
 }
 

@@ -43,35 +43,28 @@ using namespace detail;
 namespace {
 
 // The axes of a box: its sizes, walked with the strides of whole tensors on either side.
-std::vector<copy_axis> box(const shape& sizes, const std::vector<std::int64_t>& in,
-                           const std::vector<std::int64_t>& out) {
-  const auto axis = [](std::int64_t size, std::int64_t from, std::int64_t to) { return copy_axis{size, from, to}; };
-  return views::zip_with(axis, sizes.dims(), in, out) | ranges::to<std::vector>();
+copy_axes box(const shape& sizes, const axis_strides& in, const axis_strides& out) {
+  copy_axes axes;
+  for (const auto& [size, from, to] : views::zip(sizes.dims(), in, out)) axes.push_back({size, from, to});
+  return axes;
 }
 
 int axis_of(const launch_call& c) { return resolved(c, resolved_geometry::kind::axis).axis.at; }
 
 enum class copies { into_whole, into_parts };
 
-// One part of a tensor along an axis, copied out of it or into it.
-void copy_part(const launch_call& c, const view& whole, const view& part, int axis, std::int64_t start,
-               copies direction) {
-  const std::vector<std::int64_t> strides = strides_of(whole.dims);
-  // The part may lack the axis (Pack, Unpack); as a box of the whole it has it with its own extent.
-  const std::int64_t extent = part.dims.rank() == whole.dims.rank() ? part.dims[axis] : 1;
-  const shape sizes = shapes::with_axis(whole.dims, axis, extent);
-  const std::vector<std::int64_t> own = strides_of(sizes);
-  const std::int64_t offset = start * strides[static_cast<std::size_t>(axis)];
-  if (direction == copies::into_whole)
-    copy_strided(c, part.data, whole.data, whole.type, box(sizes, own, strides), 0, offset);
-  else copy_strided(c, whole.data, part.data, whole.type, box(sizes, strides, own), offset, 0);
-}
-
+// The parts of a tensor along an axis, copied into it or out of it. A part is one run of elements for each index of the
+// axes before that axis. It may lack the axis, as the operands of Pack and the results of Unpack do.
 void parts(const launch_call& c, const view& whole, std::span<const view> pieces, int axis, copies direction) {
+  const std::int64_t outer = extent_of(whole.dims, 0, axis);
+  const std::int64_t inner = extent_of(whole.dims, axis + 1, whole.dims.rank()), step = whole.dims[axis] * inner;
   std::int64_t start = 0;
   for (const view& piece : pieces) {
-    copy_part(c, whole, piece, axis, start, direction);
-    start += piece.dims.rank() == whole.dims.rank() ? piece.dims[axis] : 1;
+    const std::int64_t run = piece.dims.rank() == whole.dims.rank() ? piece.dims[axis] * inner : inner;
+    if (direction == copies::into_whole)
+      copy_strided(c, piece.data, whole.data, whole.type, {{outer, run, step}, {run, 1, 1}}, 0, start);
+    else copy_strided(c, whole.data, piece.data, whole.type, {{outer, step, run}, {run, 1, 1}}, start, 0);
+    start += run;
   }
 }
 
@@ -90,7 +83,7 @@ void transpose(const launch_call& c) {
 
 void slice(const launch_call& c) {
   const auto& begin = resolved(c, resolved_geometry::kind::begin).begin;
-  const std::vector<std::int64_t> in = strides_of(c.in[0].dims);
+  const axis_strides in = strides_of(c.in[0].dims);
   const std::int64_t offset = ranges::inner_product(in, begin, std::int64_t{0});
   copy_strided(c, c.in[0].data, c.out[0].data, c.in[0].type, box(c.out[0].dims, in, strides_of(c.out[0].dims)), offset,
                0);
@@ -138,31 +131,31 @@ void pad(const launch_call& c) {
 
 void tile(const launch_call& c) {
   const shape& dims = c.in[0].dims;
-  const std::vector<std::int64_t> in = strides_of(dims), out = strides_of(c.out[0].dims);
+  const axis_strides in = strides_of(dims), out = strides_of(c.out[0].dims);
   const std::span<const std::int64_t> reps = c.call.attr(place_in(attributes::tile, "reps")).as_list();
-  std::vector<copy_axis> axes;
+  copy_axes axes;
   for (const auto& [size, times, from, to] : views::zip(dims.dims(), reps, in, out)) {
     axes.push_back({times, 0, size * to});
     axes.push_back({size, from, to});
   }
-  copy_strided(c, c.in[0].data, c.out[0].data, c.in[0].type, std::move(axes));
+  copy_strided(c, c.in[0].data, c.out[0].data, c.in[0].type, axes);
 }
 
 void broadcast_to(const launch_call& c) {
   const shape &from = c.in[0].dims, &to = c.out[0].dims;
-  const std::vector<std::int64_t> in = strides_of(from), out = strides_of(to);
-  const auto repeated = [](std::int64_t size, std::int64_t step) { return copy_axis{size, 0, step}; };
-  std::vector<copy_axis> axes = views::zip_with(repeated, to.dims(), out) | ranges::to<std::vector>();
+  const axis_strides in = strides_of(from), out = strides_of(to);
+  copy_axes axes;
+  for (const auto& [size, step] : views::zip(to.dims(), out)) axes.push_back({size, 0, step});
   for (auto&& [axis, size, step] : views::zip(axes | views::drop(to.rank() - from.rank()), from.dims(), in))
     if (size != 1) axis.in = step;
-  copy_strided(c, c.in[0].data, c.out[0].data, c.in[0].type, std::move(axes));
+  copy_strided(c, c.in[0].data, c.out[0].data, c.in[0].type, axes);
 }
 
 void reverse(const launch_call& c) {
   const shape& dims = c.in[0].dims;
   const shapes::axis_set axes = resolved(c, resolved_geometry::kind::axes).axes;
-  const std::vector<std::int64_t> out = strides_of(dims);
-  std::vector<std::int64_t> in = out;
+  const axis_strides out = strides_of(dims);
+  axis_strides in = out;
   std::int64_t offset = 0;
   for (auto&& [axis, size, step] : views::zip(views::iota(0), dims.dims(), in)) {
     if (!((axes >> axis) & 1)) continue;

@@ -135,7 +135,7 @@ export constexpr void concat(inference& call) {
   const int axis = resolve_axis(call, place_in(attributes::join, "axis"), first.rank());
   std::int64_t total = 0;
   for (const view& in : call.in) {
-    if (in.dims.rank() != first.rank() || !(with_axis(in.dims, axis, 0) == with_axis(first, axis, 0)))
+    if (!equal_but_for(in.dims, first, axis))
       call.refuse("shapes " + to_string(first) + " and " + to_string(in.dims),
                   "equal shapes but for axis " + std::to_string(axis));
     total = sum_of_sizes(call, total, in.dims[axis]);

@@ -45,8 +45,7 @@ export constexpr void search_sorted(inference& call) {
   const shape &sequences = call.in[0].dims, &values = call.in[1].dims;
   if (sequences.rank() == 0) call.refuse("sortedSequence of shape []", "rank 1 or more");
   check_index_range(call, sequences[sequences.rank() - 1]);
-  if (sequences.rank() > 1 && (values.rank() != sequences.rank() || !(with_axis(values, values.rank() - 1, 0) ==
-                                                                      with_axis(sequences, sequences.rank() - 1, 0))))
+  if (sequences.rank() > 1 && !equal_but_for(values, sequences, sequences.rank() - 1))
     call.refuse("sortedSequence " + to_string(sequences) + " and values " + to_string(values),
                 "one sequence, or equal sizes but for the last axis");
   call.give(values);

@@ -258,9 +258,9 @@ void ragged_to_tensor(const launch_call& c) {
   // The value of what is missing, broadcast.
   const shape inner(y.dims.dims().subspan(static_cast<std::size_t>(ragged) + 1));
   kernels::scratch<std::byte> fill(kernels::product_of(inner.size(), size_of(y.type)));
-  std::vector<copy_axis> axes;
+  copy_axes axes;
   const shape& given = c.in[2].dims;
-  const std::vector<std::int64_t> from = strides_of(given), to = strides_of(inner);
+  const axis_strides from = strides_of(given), to = strides_of(inner);
   for (int axis = 0; axis < inner.rank(); ++axis) {
     const int at = axis - (inner.rank() - given.rank());
     const bool repeated = at < 0 || given[at] == 1;
