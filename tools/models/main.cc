@@ -7,7 +7,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +14,7 @@
 #include <new>
 
 #include "tools/models/recording.h"
+#include "tools/models/timing.h"
 
 import kerngrad.graph;
 
@@ -32,8 +32,9 @@ void operator delete(void* block, std::size_t) noexcept { std::free(block); }
 
 namespace {
 
+using models::clock_type;
 using models::json;
-using clock_type = std::chrono::steady_clock;
+using models::milliseconds;
 
 struct arguments {
   std::string folder, recordings, only;
@@ -41,10 +42,6 @@ struct arguments {
   bool measures = false;
   double seconds = 2;
 };
-
-double milliseconds(clock_type::time_point begin) {
-  return std::chrono::duration<double, std::milli>(clock_type::now() - begin).count();
-}
 
 // The model's files, read as bytes: the least that loading takes. The weights are those of the manifest.
 double reading(const std::filesystem::path& path) {
@@ -65,8 +62,8 @@ double reading(const std::filesystem::path& path) {
 }
 
 void measure(const arguments& given, const std::filesystem::path& path, std::span<const kg::named_operand> feeds,
-             json& line) {
-  std::vector<double> reads, loads, runs;
+             std::span<const std::string> wanted, json& line) {
+  std::vector<double> reads, loads;
   for (int i = 0; i < 3; ++i) {
     reads.push_back(reading(path));
     const clock_type::time_point begin = clock_type::now();
@@ -75,22 +72,17 @@ void measure(const arguments& given, const std::filesystem::path& path, std::spa
   }
   const kg::graph::model m = kg::graph::load(path.string());
   {
-    const kg::graph::results first = m(feeds);
+    const kg::graph::results first = m(feeds, wanted);
   }
   const std::int64_t heap = heap_calls, bytes = kg::memory().live_bytes + kg::memory().cached_bytes;
   {
-    const kg::graph::results second = m(feeds);
+    const kg::graph::results second = m(feeds, wanted);
   }
   line["heap_calls"] = heap_calls - heap;
   line["new_bytes"] = kg::memory().live_bytes + kg::memory().cached_bytes - bytes;
-  const clock_type::time_point begin = clock_type::now();
-  while (runs.size() < 3 || (milliseconds(begin) < 1000 * given.seconds && runs.size() < 1000)) {
-    const clock_type::time_point start = clock_type::now();
-    const kg::graph::results ys = m(feeds);
-    runs.push_back(milliseconds(start));
-  }
-  const auto least = [](const std::vector<double>& all) { return *std::min_element(all.begin(), all.end()); };
-  line["read_ms"] = least(reads), line["load_ms"] = least(loads), line["ms"] = least(runs);
+  const models::fastest_run least = models::time_runs(given.seconds, [&] { return m(feeds, wanted); });
+  line["read_ms"] = std::ranges::min(reads), line["load_ms"] = std::ranges::min(loads);
+  line["ms"] = least.ms, line["cpu_ms"] = least.cpu_ms;
 }
 
 void compare(const kg::graph::results& got, const json& recording, json& line) {
@@ -118,7 +110,7 @@ json run(const arguments& given, const json& recording) {
     const std::vector<kg::named_operand> feeds = models::feeds_of(recording);
     const std::vector<std::string> names = models::outputs_of(recording);
     compare(m(feeds, names), recording, line);
-    if (given.measures) measure(given, path, feeds, line);
+    if (given.measures) measure(given, path, feeds, names, line);
   } catch (const std::exception& e) {
     line["verdict"] = "failed", line["why"] = e.what();
   }
