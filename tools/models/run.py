@@ -8,6 +8,9 @@ skipped, never passed. With --speed another library runs the same models in turn
 skipped, and the models run without it.
 
 --peer tensorflow.js, the default: the wasm backend on one thread. The least time of all rounds counts.
+--peer onnxruntime: the models are converted to ONNX. Outputs must agree with ONNX Runtime's. A model whose outputs
+differ has failed. Times are medians over rounds of the least time in each: processor time of one thread, or the clock's
+for more threads.
 """
 import argparse
 import importlib
@@ -20,7 +23,7 @@ import speed
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Modules of the peers.
-PEERS = {'tensorflow.js': 'peer_tensorflow'}
+PEERS = {'tensorflow.js': 'peer_tensorflow', 'onnxruntime': 'peer_onnxruntime'}
 
 
 class Recorded:
@@ -54,7 +57,7 @@ def peer_of(options, models):
 
 
 def report(lines, side):
-    """Prints all lines and returns the exit code."""
+    """Prints all lines and returns them, with the exit code."""
     counts, seen = {'passed': 0, 'failed': 0, 'skipped': 0}, []
     for line in lines:
         counts[line['verdict']] += 1
@@ -62,7 +65,7 @@ def report(lines, side):
         print(f'{line["model"]:<26} {line["verdict"]:<8}{line["why"]}{columns}', flush=True)
         seen.append(line)
     print(*side.summary(seen), ', '.join(f'{count} {name}' for name, count in counts.items()), sep='\n')
-    return 1 if counts['failed'] else 0
+    return seen, 1 if counts['failed'] else 0
 
 
 def parse():
@@ -74,14 +77,22 @@ def parse():
     parser.add_argument('--only', help='the model of that name')
     parser.add_argument('--speed', action='store_true', help='time the models in turns with a peer')
     parser.add_argument('--peer', choices=PEERS, help='the peer of --speed (tensorflow.js)')
-    parser.add_argument('--rounds', type=int, help='rounds in turns (2)')
-    parser.add_argument('--seconds', type=float, help='how long each side times a model in a round (1.5)')
+    parser.add_argument('--threads', type=int, nargs='+', metavar='N',
+                        help='numbers of threads of both sides, next to onnxruntime (1)')
+    parser.add_argument('--rounds', type=int, help='rounds in turns (tensorflow.js: 2, onnxruntime: 5)')
+    parser.add_argument('--seconds', type=float,
+                        help='how long each side times a model in a round (tensorflow.js: 1.5, onnxruntime: 0.6)')
+    parser.add_argument('--docs', action='store_true', help='write the times next to onnxruntime into the docs')
     options = parser.parse_args()
     if not options.recorded.is_file():
         parser.error(f'{options.recorded} is not there: --recorded FILE')
+    if (options.threads or options.docs) and options.peer != 'onnxruntime':
+        parser.error('--threads and --docs want --peer onnxruntime')
     if options.peer and not options.speed:
         parser.error('--peer wants --speed')
-    options.peer = options.peer or 'tensorflow.js'
+    if options.docs and options.only:
+        parser.error('--docs wants all models: omit --only')
+    options.peer, options.threads = options.peer or 'tensorflow.js', options.threads or [1]
     return options
 
 
@@ -97,11 +108,15 @@ def main():
         alone.models = options.models or npm.models()
     except npm.Unavailable as reason:
         lines = [{'model': name, 'verdict': 'skipped', 'why': f'not fetched: {reason}'} for name in recordings]
-        return report(lines, alone)
+        return report(lines, alone)[1]
     peer = peer_of(options, alone.models) if options.speed else None
     if peer is None:
-        return report(alone.lines(recordings), alone)
-    return report(map(peer.measured, recordings.values()), peer)
+        code = report(alone.lines(recordings), alone)[1]
+        return 1 if options.docs else code  # there is nothing to write
+    lines, code = report(map(peer.measured, recordings.values()), peer)
+    if options.docs and code == 0:
+        peer.write_docs(lines)
+    return code
 
 
 if __name__ == '__main__':
