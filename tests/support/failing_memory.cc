@@ -151,12 +151,19 @@ std::string registered() {
 
 void sweep(const work& w) {
   for (int i = 0; i < 2; ++i) w.prepare(), w.state(), w.run(), w.undo();  // fills what is kept from call to call
-  const holdings at_rest = held();
+  holdings at_rest = held();
+  // A thread of the pool keeps blocks from the first work that it shares, which may be any. A leak comes each time.
+  int first_shares = 4 * (kg::num_threads() - 1);
   for (const bool all_after : {false, true}) {
     std::int64_t most = 0;
     for (std::int64_t n = 1;; n += w.stride) {
-      const std::int64_t asked = attempt(w, {n, all_after});
-      const holdings now = held();  // nothing of this program's own is held here
+      std::int64_t asked = attempt(w, {n, all_after});
+      holdings now = held();  // nothing of this program's own is held here
+      for (; now != at_rest && first_shares > 0; --first_shares) {
+        at_rest = now;
+        asked = attempt(w, {n, all_after});
+        now = held();
+      }
       EXPECT_EQ(now, at_rest) << w.name << " while allocation " << n << (all_after ? " and all after it" : "")
                               << " fails";
       most = std::max(most, asked);
