@@ -27,6 +27,12 @@ consteval auto joined(const std::array<std::string_view, Counts>&... families) {
 constexpr auto names_of_rules = joined(KG_RULED_FAMILIES(KG_NAMES));
 
 static_assert(audit::check_all<op_table, simd_kernels, reference_kernels, names_of_rules>());
+static_assert(std::ranges::all_of(op_table,
+                                  [](const op_row& row) {
+                                    const int forward = find_op(row.forward);
+                                    return row.forward.empty() || (forward >= 0 && op_table[forward].forward.empty());
+                                  }),
+              "[audit] the forward op of a row is no built-in op, or has a forward op itself: name the first op");
 
 }  // namespace
 

@@ -331,6 +331,23 @@ struct scalar_form {
   constexpr bool exists() const { return of_floats != nullptr && of_doubles != nullptr; }
 };
 
+/// Values at which an op jumps or has no derivative. The test kit avoids them, because differences do not approximate a
+/// gradient there.
+enum class kink : std::uint8_t {
+  none,
+  ties,             ///< equal elements, for an op whose result depends on the order of the elements
+  whole_quotients,  ///< operands whose quotient is an integer
+};
+
+/// The numbers from `low` to `high`.
+struct interval {
+  double low = -2, high = 2;
+};
+/// Values for which an op is defined and smooth, of its first operand and of the others.
+struct domain {
+  interval first{}, others{};
+};
+
 /// The families of ops. The reference groups ops by family, and the testkit makes sample calls by it. A custom op names
 /// the family whose sample calls fit it.
 #define KG_NAME(F) F
@@ -356,9 +373,13 @@ struct op_row {
   bool depthwise = false;          ///< true for a convolution that filters each channel on its own
   scalar_form scalar{};            ///< the elementwise op on single numbers, if it has such a form
   std::string_view kernel{};       ///< the op whose kernel this op runs, if it has none of its own
+  std::string_view forward{};      ///< the op whose backward pass runs this op: its calls determine those of this op
   std::string_view no_gradient{};  ///< the reason for having no gradient rule; empty if there is a rule
+  kerngrad::domain domain{};       ///< values for which the op is defined and smooth: the test kit draws from it
+  kink kinks = kink::none;         ///< values in the domain at which the op jumps or has no derivative
   bool in_place = false;           ///< the result may share the first operand's memory
-  double cost = 1;                 ///< arithmetic operations per element of the result, roughly
+  double cost = 1;  ///< arithmetic operations per element of the result, roughly; 0 if elements only move
+  std::uint8_t quotients = 0, roots = 0;  ///< divisions and square roots among these operations
   int version = 1;
   /// Results of an op with several, up to 8. Empty for one result, or for a number of equal results that the shape rule
   /// decides.

@@ -38,6 +38,23 @@ consteval op_row without_gradient(op_row row, std::string_view reason) {
   row.no_gradient = reason;
   return row;
 }
+/// Facts that the rows of a family do not share: `row | with{.roots = 1}`.
+struct with {
+  std::string_view forward{};
+  kerngrad::domain domain{};
+  kink kinks = kink::none;
+  double cost = -1;  ///< -1 keeps the cost of the row
+  std::uint8_t quotients = 0, roots = 0;
+};
+consteval op_row operator|(op_row row, const with& facts) {
+  row.forward = facts.forward;
+  row.domain = facts.domain;
+  if (facts.kinks != kink::none) row.kinks = facts.kinks;
+  if (facts.cost >= 0) row.cost = facts.cost;
+  row.quotients = facts.quotients;
+  row.roots = facts.roots;
+  return row;
+}
 /// The row with a scalar form, made from a lambda.
 template <class F>
 consteval op_row on_numbers(op_row row, F form) {

@@ -81,7 +81,7 @@ struct options {
   /// sums. A negative number stands for the default of the op's family. 0 demands equal values.
   double tolerance = -1;
   dtype_set dtypes = any_element;       ///< calls are made in those of these dtypes that the op takes
-  std::vector<operand_range> ranges{};  ///< of operands' values; by default -2 to 2 or the built-in op's domain
+  std::vector<operand_range> ranges{};  ///< of operands' values; by default the domain of the op's row
   std::vector<exclusion> without{};     ///< checks to skip; a reason must be given
   std::uint64_t seed = 1;
   /// "simd" for all its targets, or a registered backend, which may lack kernels.
@@ -269,7 +269,6 @@ std::vector<attributes> attribute_choices(const op_row& row);
 
 // Values.
 bool is_known(const op_row& row);
-bool orders_elements(const op_row& row);
 std::vector<dtype> taken_dtypes(const op_row& row, dtype_set among);
 dtype precise_dtype(const op_row& row, dtype_set among);
 bool same_bits(const tensor& a, const tensor& b);

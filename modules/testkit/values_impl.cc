@@ -12,7 +12,6 @@ module;
 #include <vector>
 #include "kernels/common/abi.h"
 #include "kernels/common/sizes.h"
-#include "modules/testkit/facts.h"
 module kerngrad.testkit;
 
 namespace kerngrad::testkit {
@@ -78,63 +77,12 @@ std::vector<double> doubles_of(const tensor& x) {
 
 namespace {
 
-struct domain {
-  std::string_view op;
-  double low, high, second_low, second_high;
-};
-// Intervals where built-in ops are defined and smooth enough for differences, if not -2 to 2: for the first operand and
-// for the others.
-constexpr domain domains[] = {
-    {"Sqrt", 0.2, 3, 0.2, 3},
-    {"Rsqrt", 0.5, 3, 0.5, 3},
-    {"Reciprocal", 0.5, 3, 0.5, 3},
-    {"Log", 0.5, 3, 0.5, 3},
-    {"Log2", 0.5, 3, 0.5, 3},
-    {"Log10", 0.5, 3, 0.5, 3},
-    {"Log1p", -0.5, 2, -0.5, 2},
-    {"Cbrt", 0.5, 3, 0.5, 3},
-    {"Asin", -0.5, 0.5, -0.5, 0.5},
-    {"Acos", -0.5, 0.5, -0.5, 0.5},
-    {"Atanh", -0.5, 0.5, -0.5, 0.5},
-    {"Acosh", 1.5, 4, 1.5, 4},
-    {"Tan", -1, 1, -1, 1},
-    {"Relu6", -2, 8, -2, 8},
-    {"ClipByValue", -3, 3, -3, 3},
-    {"RealDiv", -2, 2, 1, 3},
-    {"FloorDiv", -4, 4, 1, 3},
-    {"Mod", -4, 4, 1, 3},
-    {"Fmod", -4, 4, 1, 3},
-    {"Pow", 0.5, 2, -2, 2},
-    {"Atan2", 0.5, 2, -2, 2},
-    {"Hypot", 0.5, 2, -2, 2},
-    {"Xlogy", -2, 2, 0.5, 2},
-    {"Erfinv", -0.8, 0.8, -0.8, 0.8},
-    {"Lgamma", 0.5, 4, 0.5, 4},
-    {"Digamma", 0.5, 4, 0.5, 4},
-    {"Polygamma", 0.5, 4, 0.5, 4},
-    {"Expi", 0.5, 3, 0.5, 3},
-    {"Beta", 0.5, 4, 0.5, 4},
-    {"Gammainc", 0.5, 4, 0.5, 4},
-    {"Gammaincc", 0.5, 4, 0.5, 4},
-    {"Betainc", 0.1, 0.9, 0.1, 0.9},
-    {"Multinomial", 1, 4, 1, 4},
-    {"EluGrad", -2, 2, -0.5, 1},
-    {"Prod", 0.5, 2, 0.5, 2},
-    {"Cumprod", 0.5, 2, 0.5, 2},
-    // Products that are small next to the biases of the samples, which lie between the activations' kinks.
-    {"_FusedMatMul", -0.4, 0.4, -0.4, 0.4},
-    {"FusedConv2D", -0.4, 0.4, -0.4, 0.4},
-    {"FusedDepthwiseConv2D", -0.4, 0.4, -0.4, 0.4},
-    {"FusedBatchNorm", -2, 2, 0.5, 2}};  // the variance is positive
-
 operand_range range_of(const op_row& row, std::size_t operand, std::string_view name,
                        std::span<const operand_range> ranges) {
   for (const operand_range& r : ranges)
     if (r.operand == name) return r;
-  for (const domain& d : domains)
-    if (d.op == row.name)
-      return operand ? operand_range{"", d.second_low, d.second_high} : operand_range{"", d.low, d.high};
-  return {};
+  const interval& in = operand ? row.domain.others : row.domain.first;
+  return {"", in.low, in.high};
 }
 
 // Keeps away from the points where ops have kinks: the multiples of a half, the values of other operands, and, where
@@ -159,7 +107,7 @@ std::vector<double> smooth_values(const operand_range& in, std::size_t count, st
 tensor values_for(const op_row& row, std::size_t operand, const shape& dims, dtype type, const operand_range& in,
                   stream& draw) {
   const std::size_t count = kernels::extent(dims.size(), parts_of(type));
-  std::vector<double> values = smooth_values(in, count, operand, detail::orders_elements(row), draw);
+  std::vector<double> values = smooth_values(in, count, operand, row.kinks == kink::ties, draw);
   for (double& v : values) {
     if (integral.has(type)) v = std::nearbyint(v * 4);
     if (integral.has(type) && !is_signed_integer(type)) v = std::fabs(v) * 9;
@@ -190,7 +138,6 @@ std::vector<tensor> fixed_tensors(const sample_operand& given) {
 std::vector<named_operand> operands_for(const op_row& row, const sample& call, dtype type, std::uint64_t seed,
                                         std::span<const operand_range> ranges) {
   stream draw(seed);
-  const std::string_view forward = detail::facts_of(row.name).output_of;
   std::vector<named_operand> operands;
   for (std::size_t i = 0; i < call.operands.size(); ++i) {
     const sample_operand& given = call.operands[i];
@@ -202,9 +149,9 @@ std::vector<named_operand> operands_for(const op_row& row, const sample& call, d
       for (tensor& x : list)
         if (floating.has(x.type()) && floating.has(taken)) x = cast(x, taken);
       operands.emplace_back(given.name, std::move(list));
-    } else if (!forward.empty() && given.name == "output") {  // the one operand that others determine
-      const std::vector<named_operand> image = {{"x", operands[1].tensors[0]}};
-      operands.emplace_back(given.name, run_kernel_list(forward, image, call.attrs).front());
+    } else if (!row.forward.empty() && given.name == "output") {  // the result for the operand before it
+      const std::vector<named_operand> image = {operands.back().tensors[0]};
+      operands.emplace_back(given.name, run_kernel_list(row.forward, image, call.attrs).front());
     } else {
       std::vector<tensor> list;
       for (const shape& dims : given.dims)
@@ -231,10 +178,6 @@ std::vector<named_attribute> attributes_for(const op_row& row, const sample& cal
 namespace detail {
 
 bool is_known(const op_row& row) { return find_op(row.name) >= 0; }
-
-bool orders_elements(const op_row& row) {
-  return row.attr_index("filterSize") >= 0 || row.group == family::sort || facts_of(row.name).orders;
-}
 
 std::vector<dtype> taken_dtypes(const op_row& row, dtype_set among) {
   std::vector<dtype> all;

@@ -225,6 +225,60 @@ TEST(the_test_kit, finds_a_shape_rule_that_forgets_to_broadcast) {
   EXPECT_GT(right.count(check::gradient), 3) << right;
 }
 
+// The square root, whose row may state the domain.
+template <bool Stated>
+struct root {
+  static constexpr kg::domain domain = Stated ? kg::domain{{0.2, 3}} : kg::domain{};
+  static constexpr kg::op_row row{.name = "Root",
+                                  .doc = "The square root.",
+                                  .group = kg::family::elementwise,
+                                  .operands = x_of_floats,
+                                  .infer = kg::shapes::same,
+                                  .convention = kg::convention::unary,
+                                  .domain = domain};
+  static constexpr auto kernels = kg::kernel_list(kg::per_element<double>([](double x) { return std::sqrt(x); }),
+                                                  kg::per_element<float>([](float x) { return std::sqrt(x); }));
+  static constexpr auto gradient =
+      kg::gradient_of(kg::wrt(kg::keep::out0, [](const auto& c) { return c.dy() / (c.out() * 2); }));
+};
+
+TEST(the_test_kit, draws_values_from_the_domain_of_the_row) {
+  const kg::testkit::report unstated = kg::testkit::check_op<root<false>>(),
+                            stated = kg::testkit::check_op<root<true>>();
+  EXPECT_EQ(checks_that_found(unstated), "gradient, second order, forward") << unstated;
+  EXPECT_TRUE(stated) << stated;
+}
+
+// The quotient without its fraction, whose row may state that it jumps at integers.
+template <kg::kink Kinks>
+struct whole_part {
+  static constexpr kg::operand operands[] = {{"a", kg::only(kg::dtype::float64)}, {"b", kg::only(kg::dtype::float64)}};
+  static constexpr kg::op_row row{.name = "WholePart",
+                                  .doc = "trunc(a / b).",
+                                  .group = kg::family::elementwise,
+                                  .operands = operands,
+                                  .infer = kg::shapes::all_equal,
+                                  .convention = kg::convention::binary,
+                                  .domain = {{-4, 4}, {1, 3}},
+                                  .kinks = Kinks};
+  static constexpr auto kernels =
+      kg::kernel_list(kg::per_pair<double>([](double a, double b) { return std::trunc(a / b); }));
+  static constexpr auto gradient =
+      kg::gradient_of(kg::wrt(kg::keep::nothing, [](const auto& c) { return c.dy() * 0; }),
+                      kg::wrt(kg::keep::nothing, [](const auto& c) { return c.dy() * 0; }));
+};
+
+TEST(the_test_kit, keeps_away_from_the_kinks_of_the_row) {
+  std::int64_t unstated = 0, stated = 0;
+  kg::testkit::options how;
+  for (how.seed = 1; how.seed < 20; ++how.seed) {
+    unstated += kg::testkit::check_op<whole_part<kg::kink::none>>(how).failed(check::gradient);
+    stated += kg::testkit::check_op<whole_part<kg::kink::whole_quotients>>(how).failed(check::gradient);
+  }
+  EXPECT_GT(unstated, 0);
+  EXPECT_EQ(stated, 0);
+}
+
 // Twice x, where the first elements up to a multiple of 16 bytes may be left out.
 template <bool Peel>
 void run_twice(const void* in, void* out, std::size_t n) {

@@ -43,6 +43,32 @@ TEST(Softshrink, HoldsWhatItsRowPromises) {
 }
 // [/one line]
 
+// [domain]
+constexpr kg::operand wrap_operands[] = {{"a", kg::floating}, {"b", kg::floating}};
+
+struct Wrap {
+  static constexpr kg::op_row row{.name = "Wrap",
+                                  .doc = "a - b * floor(a / b).",
+                                  .group = kg::family::elementwise,
+                                  .operands = wrap_operands,
+                                  .infer = kg::shapes::all_equal,
+                                  .convention = kg::convention::binary,
+                                  .domain = {{-4, 4}, {1, 3}},  // of a, of b
+                                  .kinks = kg::kink::whole_quotients};
+  template <class T>
+  static constexpr auto wrap = [](T a, T b) { return a - b * std::floor(a / b); };
+  static constexpr auto kernels = kg::kernel_list(kg::per_pair<float>(wrap<float>), kg::per_pair<double>(wrap<double>));
+  static constexpr auto gradient = kg::gradient_of(
+      kg::wrt(kg::keep::nothing, [](const auto& c) { return c.dy(); }),
+      kg::wrt(kg::keep::in0 | kg::keep::in1, [](const auto& c) { return -c.dy() * kg::floor(c.in(0) / c.in(1)); }));
+};
+
+TEST(Wrap, HasRightGradientsWhereItIsSmooth) {
+  const kg::testkit::report found = kg::testkit::check_op<my::Wrap>();
+  EXPECT_TRUE(found) << found;
+}
+// [/domain]
+
 // [oracle]
 // The definition, in other arithmetic.
 kg::tensor_list softshrink_by_definition(const kg::kernel_call& call) {

@@ -48,7 +48,8 @@ inline constexpr op_row attention_rows[] = {
      .attrs = attributes::attention,
      .infer = shapes::attention_grad,
      .launch = launch::attention,
-     .cost = 256},
+     .forward = "ScaledDotProductAttention",
+     .cost = 640},
 };
 
 }  // namespace kerngrad::rows

@@ -42,7 +42,8 @@ inline constexpr op_row convert_rows[] = {
     convert_row("Real", "The real parts.", input_complex, result::part),
     convert_row("Imag", "The imaginary parts.", input_complex, result::part),
     convert_row("ComplexAbs", "The absolute value, without overflow on the way. Gradient at 0: 0.", x_complex,
-                result::part),
+                result::part) |
+        with{.roots = 1},
 };
 
 }  // namespace kerngrad::rows

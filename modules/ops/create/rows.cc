@@ -76,6 +76,7 @@ inline constexpr op_row create_rows[] = {
      .infer = shapes::multinomial,
      .launch = launch::multinomial,
      .no_gradient = "draws have no gradient",
+     .domain = {{1, 4}},
      .cost = 16},
 };
 

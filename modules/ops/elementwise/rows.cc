@@ -118,9 +118,11 @@ inline constexpr op_row elementwise_rows[] = {
                             "The square root; NaN below 0. A complex root lies right of the imaginary axis, cut along "
                             "the negative numbers. Gradient: infinity at 0.",
                             4),
-               [](auto a) { return libm::sqrt(a); }),
-    unary_row("Rsqrt", "1 / sqrt(x); infinity at 0.", 6),
-    on_numbers(analytic_row("Reciprocal", "1 / x; infinity at 0.", 4), [](auto a) { return 1 / a; }),
+               [](auto a) { return libm::sqrt(a); }) |
+        with{.domain = {{0.2, 3}}, .roots = 1},
+    unary_row("Rsqrt", "1 / sqrt(x); infinity at 0.", 6) | with{.domain = {{0.5, 3}}, .quotients = 1, .roots = 1},
+    on_numbers(analytic_row("Reciprocal", "1 / x; infinity at 0.", 4), [](auto a) { return 1 / a; }) |
+        with{.domain = {{0.5, 3}}, .quotients = 1},
     on_numbers(analytic_row("Exp", "e to the power x.", 10), [](auto a) { return libm::exp(a); }),
     unary_row("Exp2", "2 to the power x; exact for integers.", 10),
     unary_row("Expm1", "exp(x) - 1, accurate near 0.", 14),
@@ -128,19 +130,24 @@ inline constexpr op_row elementwise_rows[] = {
                             "The natural logarithm; -infinity at 0, NaN below. The angle of complex numbers is in "
                             "[-pi, pi], cut along the negative numbers.",
                             12),
-               [](auto a) { return libm::log(a); }),
-    unary_row("Log2", "The logarithm to the base 2, exact for powers of 2; -infinity at 0, NaN below.", 14),
-    unary_row("Log10", "The logarithm to the base 10; -infinity at 0, NaN below.", 14),
-    unary_row("Log1p", "log(1 + x), accurate near 0.", 14),
-    unary_row("Cbrt", "The cube root, with the sign of x. Gradient: infinity at 0.", 20),
+               [](auto a) { return libm::log(a); }) |
+        with{.domain = {{0.5, 3}}},
+    unary_row("Log2", "The logarithm to the base 2, exact for powers of 2; -infinity at 0, NaN below.", 14) |
+        with{.domain = {{0.5, 3}}},
+    unary_row("Log10", "The logarithm to the base 10; -infinity at 0, NaN below.", 14) | with{.domain = {{0.5, 3}}},
+    unary_row("Log1p", "log(1 + x), accurate near 0.", 14) | with{.domain = {{-0.5, 2}}},
+    unary_row("Cbrt", "The cube root, with the sign of x. Gradient: infinity at 0.", 20) | with{.domain = {{0.5, 3}}},
     on_numbers(analytic_row("Sin", "The sine of x radians, for every finite x.", 14),
                [](auto a) { return libm::sin(a); }),
     on_numbers(analytic_row("Cos", "The cosine of x radians, for every finite x.", 14),
                [](auto a) { return libm::cos(a); }),
     on_numbers(analytic_row("Tan", "The tangent of x radians, for every finite x.", 18),
-               [](auto a) { return libm::tan(a); }),
-    unary_row("Asin", "The arc sine; NaN outside [-1, 1]. Gradient: infinity at -1 and 1.", 16),
-    unary_row("Acos", "The arc cosine; NaN outside [-1, 1]. Gradient: -infinity at -1 and 1.", 16),
+               [](auto a) { return libm::tan(a); }) |
+        with{.domain = {{-1, 1}}},
+    unary_row("Asin", "The arc sine; NaN outside [-1, 1]. Gradient: infinity at -1 and 1.", 16) |
+        with{.domain = {{-0.5, 0.5}}},
+    unary_row("Acos", "The arc cosine; NaN outside [-1, 1]. Gradient: -infinity at -1 and 1.", 16) |
+        with{.domain = {{-0.5, 0.5}}},
     unary_row("Atan", "The arc tangent.", 16),
     analytic_row("Sinh", "The hyperbolic sine.", 16),
     analytic_row("Cosh", "The hyperbolic cosine.", 16),
@@ -148,8 +155,10 @@ inline constexpr op_row elementwise_rows[] = {
         analytic_row("Tanh", "The hyperbolic tangent. Gradient: TanhGrad of x, which is kept in place of y.", 14),
         [](auto a) { return libm::tanh(a); }),
     unary_row("Asinh", "The inverse hyperbolic sine.", 20),
-    unary_row("Acosh", "The inverse hyperbolic cosine; NaN below 1. Gradient: infinity at 1.", 20),
-    unary_row("Atanh", "The inverse hyperbolic tangent; NaN outside [-1, 1]. Gradient: infinity at -1 and 1.", 20),
+    unary_row("Acosh", "The inverse hyperbolic cosine; NaN below 1. Gradient: infinity at 1.", 20) |
+        with{.domain = {{1.5, 4}}},
+    unary_row("Atanh", "The inverse hyperbolic tangent; NaN outside [-1, 1]. Gradient: infinity at -1 and 1.", 20) |
+        with{.domain = {{-0.5, 0.5}}},
     on_numbers(unary_row("Erf", "The error function.", 16), [](auto a) { return libm::erf(a); }),
     unary_row("Erfc", "1 - erf(x), without its cancellation.", 24),
     number_row("Ceil", "The smallest integer not below x; integers stay. Gradient: 0."),
@@ -160,7 +169,7 @@ inline constexpr op_row elementwise_rows[] = {
                      "integers have no gradient"),
     on_numbers(number_row("Relu", "max(x, 0); NaN stays NaN. Gradient: 0 at 0."),
                [](auto a) { return a > 0 || a != a ? a : 0; }),
-    number_row("Relu6", "min(max(x, 0), 6); NaN stays NaN. Gradient: 0 at 0, dy at 6."),
+    number_row("Relu6", "min(max(x, 0), 6); NaN stays NaN. Gradient: 0 at 0, dy at 6.") | with{.domain = {{-2, 8}}},
     unary_row("LeakyRelu", "x, or alpha * x below 0. Gradient at 0: that of the negative side.", 2, attributes::leaky),
     unary_row("Elu", "x, or exp(x) - 1 below 0.", 15),
     unary_row("Selu",
@@ -175,7 +184,8 @@ inline constexpr op_row elementwise_rows[] = {
     signed_row("Step", "1 above 0, else alpha; NaN stays NaN. Gradient: 0.", attributes::step),
     clip_row("ClipByValue",
              "x limited to the two bounds, for integers to those between them; NaN stays NaN, and a bound that is NaN "
-             "gives NaN. Gradient: dy on the bounds, 0 outside."),
+             "gives NaN. Gradient: dy on the bounds, 0 outside.") |
+        with{.domain = {{-3, 3}}},
     on_numbers(boolean_row("IsNan", "True if x is not a number.", x_real, booleans_of_floats),
                [](auto a) { return __builtin_isnan(a); }),
     on_numbers(boolean_row("IsInf", "True if x is an infinity.", x_real, booleans_of_floats),
@@ -191,22 +201,26 @@ inline constexpr op_row elementwise_rows[] = {
                [](auto a, auto b) { return a * b; }),
     on_numbers(
         binary_row("RealDiv", "a / b; integers are divided in a float that holds them.", ab_arithmetic, quotients, 4),
-        [](auto a, auto b) { return a / b; }),
+        [](auto a, auto b) { return a / b; }) |
+        with{.domain = {{-2, 2}, {1, 3}}, .quotients = 1},
     binary_row("FloorDiv",
                "floor(a / b) of the exact quotient, so that it and Mod give a: a = floor(a / b) * b + mod; beyond 2^24 "
                "of float32 and 2^53 of float64 the rounded quotient. An integer divided by 0 gives 0, the smallest by "
                "-1 wraps. Gradient: 0.",
-               ab_real, numbers, 8),
+               ab_real, numbers, 8) |
+        with{.domain = {{-4, 4}, {1, 3}}, .kinks = kink::whole_quotients, .quotients = 1},
     binary_row(
         "Mod",
         "a - b * floor(a / b), exact, with the sign of b; an integer modulo 0 gives 0. Gradient for b: -floor(a / b), "
         "at jumps too.",
-        ab_real, numbers, 8),
+        ab_real, numbers, 8) |
+        with{.domain = {{-4, 4}, {1, 3}}, .kinks = kink::whole_quotients, .quotients = 1},
     binary_row(
         "Fmod",
         "a - b * trunc(a / b), exact, with the sign of a; an integer by 0 gives 0. Gradient for b: -trunc(a / b), at "
         "jumps too.",
-        ab_real, numbers, 8),
+        ab_real, numbers, 8) |
+        with{.domain = {{-4, 4}, {1, 3}}, .kinks = kink::whole_quotients, .quotients = 1},
     binary_row("Copysign", "|a| with the sign of b, of zeros and NaN too. Gradient for a: 0 at 0, for b: 0.", ab_real,
                floats),
     on_numbers(binary_row("Maximum", "The larger one; NaN when either is. Gradient: equal operands give dy to a.",
@@ -222,20 +236,25 @@ inline constexpr op_row elementwise_rows[] = {
                           "exp(b log a). Gradient for a: 0 where b is 0 and 1 / a is infinite; for b: 0 where a <= 0, "
                           "and where a complex a is 0.",
                           ab_arithmetic, signed_numbers, 40),
-               [](auto a, auto b) { return libm::pow(a, b); }),
+               [](auto a, auto b) { return libm::pow(a, b); }) |
+        with{.domain = {{0.5, 2}, {-2, 2}}},
     on_numbers(binary_row("Atan2", "The angle of the point (b, a) in (-pi, pi]. Gradient: NaN at (0, 0).", ab_real,
                           floats, 20),
-               [](auto a, auto b) { return libm::atan2(a, b); }),
+               [](auto a, auto b) { return libm::atan2(a, b); }) |
+        with{.domain = {{0.5, 2}, {-2, 2}}},
     binary_row("Hypot",
                "sqrt(a^2 + b^2) without overflow on the way; infinite where one is, even if the other is NaN. "
                "Gradient: 0 at 0.",
-               ab_real, floats, 8),
+               ab_real, floats, 8) |
+        with{.domain = {{0.5, 2}, {-2, 2}}, .roots = 1},
     binary_row("Xlogy", "a * log(b), and 0 where a is 0, unless b is NaN. Gradient for a: 0 where a is 0 and b <= 0.",
-               ab_real, floats, 14),
+               ab_real, floats, 14) |
+        with{.domain = {{-2, 2}, {0.5, 2}}},
     binary_row("Prelu", "x, or alpha * x below 0. Gradient at 0: that of the negative side.", x_alpha, floats, 2),
     on_numbers(binary_row("ReluGrad", "dy where y > 0, else 0: the gradient of Relu from its result.", dy_y, unchanged),
                [](auto a, auto b) { return b > 0 ? a : 0; }),
-    binary_row("EluGrad", "dy, or dy * (y + 1) below 0: the gradient of Elu from its result.", dy_y, unchanged, 2),
+    binary_row("EluGrad", "dy, or dy * (y + 1) below 0: the gradient of Elu from its result.", dy_y, unchanged, 2) |
+        with{.domain = {{-2, 2}, {-0.5, 1}}},
     on_numbers(binary_row("SigmoidGrad",
                           "dy * s * (1 - s) with s = sigmoid(x): the gradient of Sigmoid from its operand, accurate "
                           "where s rounds to 1.",

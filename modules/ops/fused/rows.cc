@@ -36,7 +36,8 @@ inline constexpr operand prelu_weights{.name = "preluActivationWeights", .types 
 inline constexpr operand ab_fused[] = {{"a", floating}, {"b", floating}, bias, prelu_weights};
 inline constexpr operand x_filter_fused[] = {{"x", floating}, {"filter", floating}, bias, prelu_weights};
 
-/// The row of a fused layer, made from the row of its product.
+/// The row of a fused layer, made from the row of its product. The products of the domain are small next to biases that
+/// lie between the kinks of the activations.
 consteval op_row fused_row(std::string_view name, std::string_view doc, const op_row& product,
                            std::span<const operand> operands, std::span<const attr_spec> attrs, infer_fn infer,
                            launch_fn launch) {
@@ -48,6 +49,7 @@ consteval op_row fused_row(std::string_view name, std::string_view doc, const op
           .infer = infer,
           .launch = launch,
           .depthwise = product.depthwise,
+          .domain = {{-0.4, 0.4}, {-0.4, 0.4}},
           .cost = product.cost + 2};
 }
 

@@ -91,9 +91,11 @@ inline constexpr op_row image_rows[] = {
               attributes::resize, shapes::resize, launch::resize, 1),
     image_row("ResizeBilinearGrad",
               "The gradient of ResizeBilinear, its adjoint: dy given back in the shares in which it was taken.",
-              dy_images, attributes::resize, shapes::resize_grad, launch::resize_grad, 8),
+              dy_images, attributes::resize, shapes::resize_grad, launch::resize_grad, 8) |
+        with{.forward = "ResizeBilinear"},
     image_row("ResizeNearestNeighborGrad", "The gradient of ResizeNearestNeighbor: dy added up at the pixels taken.",
-              dy_images, attributes::resize, shapes::resize_grad, launch::resize_grad, 4),
+              dy_images, attributes::resize, shapes::resize_grad, launch::resize_grad, 4) |
+        with{.forward = "ResizeNearestNeighbor"},
     on_kernel_of(image_row("FlipLeftRight", "Images with their columns reversed.", image_element, {},
                            shapes::flip_left_right, launch::reverse, 0),
                  "Reverse"),
@@ -105,7 +107,8 @@ inline constexpr op_row image_rows[] = {
     image_row("CropAndResizeGrad",
               "The gradient of CropAndResize for the image, its adjoint: dy given back in the shares in which it was "
               "taken.",
-              dy_boxes, attributes::crop_grad, shapes::crop_grad, launch::crop_grad, 8),
+              dy_boxes, attributes::crop_grad, shapes::crop_grad, launch::crop_grad, 8) |
+        with{.forward = "CropAndResize"},
     image_row(
         "Transform",
         "Images under projective maps: pixel (x, y) of the result is that at ((t0 x + t1 y + t2) / p, (t3 x + t4 y "
@@ -115,13 +118,15 @@ inline constexpr op_row image_rows[] = {
     image_row(
         "TransformGrad",
         "The gradient of Transform for the image, its adjoint: dy given back in the shares in which it was taken.",
-        dy_transforms, attributes::transform_grad, shapes::transform_grad, launch::transform_grad, 16),
+        dy_transforms, attributes::transform_grad, shapes::transform_grad, launch::transform_grad, 16) |
+        with{.forward = "Transform"},
     image_row("RotateWithOffset",
               "Images turned about a point: each pixel is that of the image next to its position, a half "
               "upwards, or fillValue outside.",
               image_any, attributes::rotate, shapes::rotate, launch::rotate, 1),
     image_row("RotateWithOffsetGrad", "The gradient of RotateWithOffset, its adjoint: dy added up at the pixels taken.",
-              dy_image, attributes::rotate_grad, shapes::rotate_grad, launch::rotate_grad, 2),
+              dy_image, attributes::rotate_grad, shapes::rotate_grad, launch::rotate_grad, 2) |
+        with{.forward = "RotateWithOffset"},
     of_box_numbers(suppression_row(
         "NonMaxSuppressionV3",
         "Numbers of boxes (y, x, y, x) taken from the highest score downwards, of equal ones the first, without those "

@@ -129,9 +129,11 @@ inline constexpr op_row move_rows[] = {
     move_row("GatherV2", "The slices of x at the indices; an index outside throws.", x_indices, attributes::gather,
              shapes::gather, launch::gather),
     move_row("GatherGrad", "The gradient of GatherV2: dy added up at the indices.", dy_indices, attributes::gather_grad,
-             shapes::gather_grad, launch::gather_grad),
+             shapes::gather_grad, launch::gather_grad) |
+        with{.forward = "GatherV2", .cost = 1},
     move_row("UnsortedSegmentSum", "Rows added up by segment; ids outside are dropped.", x_segments,
-             attributes::segments, shapes::segment_sum, launch::segment_sum),
+             attributes::segments, shapes::segment_sum, launch::segment_sum) |
+        with{.cost = 1},
     of_attribute_dtype(
         without_gradient(move_row("OneHot", "onValue at the index on a new last axis, offValue elsewhere.",
                                   indices_only, attributes::one_hot, shapes::one_hot, launch::one_hot),
@@ -140,7 +142,8 @@ inline constexpr op_row move_rows[] = {
     move_row("StridedSlice", "Every n-th index of each axis, forwards or backwards; axes may go and new ones come.",
              x_element, attributes::strided_slice, shapes::strided_slice, launch::strided_slice),
     move_row("StridedSliceGrad", "The gradient of StridedSlice: dy at the elements taken, 0 elsewhere.", dy_any,
-             attributes::strided_slice_grad, shapes::strided_slice_grad, launch::strided_slice_grad),
+             attributes::strided_slice_grad, shapes::strided_slice_grad, launch::strided_slice_grad) |
+        with{.forward = "StridedSlice"},
     move_row("MirrorPad", "A border that mirrors the elements, with or without the outermost ones.", x_element,
              attributes::mirror_pad, shapes::mirror_pad, launch::mirror_pad),
     move_row("RepeatPad",
@@ -173,13 +176,15 @@ inline constexpr op_row move_rows[] = {
              "extreme is NaN where one is NaN. Gradient: the element and the updates that equal an extreme share its "
              "gradient equally.",
              tensor_indices_combined, attributes::scatter_reduce, shapes::tensor_scatter_reduce,
-             launch::tensor_scatter_reduce),
+             launch::tensor_scatter_reduce) |
+        with{.cost = 1},
     move_row(
         "UnsortedSegmentReduce",
         "Mean, product, greatest or least elements of the rows of a segment; ids outside are dropped. The result "
         "for no rows is 0, 1, and a value beyond every element: infinite, or the least or greatest integer. Means "
         "of integers are rounded towards 0. Gradient: the elements that equal an extreme share its gradient equally.",
-        x_segments, attributes::segment_reduce, shapes::segment_sum, launch::segment_reduce),
+        x_segments, attributes::segment_reduce, shapes::segment_sum, launch::segment_reduce) |
+        with{.cost = 1},
     move_row(
         "TakeAlongAxis",
         "The elements of x at the indices along an axis; the other axes broadcast. Negative indices count from the "
@@ -192,7 +197,8 @@ inline constexpr op_row move_rows[] = {
     move_row("ScatterAlongAxis",
              "x whose elements that TakeAlongAxis takes are combined with the updates, which broadcast, one after the "
              "other, as by TensorScatterReduce.",
-             x_indices_combined, attributes::scatter_along_axis, shapes::put_along_axis, launch::scatter_along_axis),
+             x_indices_combined, attributes::scatter_along_axis, shapes::put_along_axis, launch::scatter_along_axis) |
+        with{.cost = 1},
     move_row("SparseToDense",
              "defaultValue of a shape with the values at the indices; of equal indices the last one stays.",
              sparse_values, attributes::sparse_to_dense, shapes::sparse_to_dense, launch::sparse_to_dense),

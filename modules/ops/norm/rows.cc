@@ -8,6 +8,7 @@ import :std;
 import :core;
 import :op;
 import :attributes;
+import :rows;
 import :shapes_norm;
 
 namespace kerngrad::launch {
@@ -47,6 +48,7 @@ inline constexpr op_row norm_rows[] = {
      .attrs = attributes::batch_norm,
      .infer = shapes::batch_norm,
      .launch = launch::batch_norm,
+     .domain = {{-2, 2}, {0.5, 2}},  // the variance is positive
      .in_place = true,
      .cost = 3},
     {.name = "LayerNorm",
@@ -62,7 +64,7 @@ inline constexpr op_row norm_rows[] = {
     response_row("LRN",
                  "x / (bias + alpha * sum(x^2))^beta, the sum over the channels up to depthRadius away in the pixel.",
                  x_pixels, 24),
-    response_row("LRNGrad", "The gradient of LRN; y is its result.", x_y_dy, 40),
+    response_row("LRNGrad", "The gradient of LRN; y is its result.", x_y_dy, 40) | with{.forward = "LRN"},
 };
 
 }  // namespace kerngrad::rows

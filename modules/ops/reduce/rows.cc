@@ -33,6 +33,7 @@ consteval op_row arg_row(std::string_view name, std::string_view doc) {
   op_row row = reduce_row(name, doc, {lift::none, result::int32}, x_real, attributes::arg_reduce);
   row.infer = shapes::arg_reduce;
   row.no_gradient = "the result is an index";
+  row.kinks = kink::ties;
   return row;
 }
 
@@ -52,23 +53,27 @@ inline constexpr op_row reduce_rows[] = {
                {lift::sums, result::total}, x_arithmetic),
     reduce_row("Mean", "The mean over axes, in a float that holds the integers; NaN of nothing.", quotients,
                x_arithmetic),
-    reduce_row("Prod", "The product over axes; 1 of nothing.", totals, x_arithmetic),
+    reduce_row("Prod", "The product over axes; 1 of nothing.", totals, x_arithmetic) | with{.domain = {{0.5, 2}}},
     reduce_row(
         "Max",
         "The largest element; NaN when there is one. Gradient: equal largest elements share dy equally; NaN gets 0.",
-        unchanged, x_real, attributes::reduce_max),
+        unchanged, x_real, attributes::reduce_max) |
+        with{.kinks = kink::ties},
     reduce_row(
         "Min",
         "The smallest element; NaN when there is one. Gradient: equal smallest elements share dy equally; NaN gets 0.",
-        unchanged, x_real),
+        unchanged, x_real) |
+        with{.kinks = kink::ties},
     reduce_row("NanMax",
                "The largest element that is not NaN; -infinity where there is none. Gradient: equal largest elements "
                "share dy equally; NaN gets 0.",
-               unchanged, x_floating),
+               unchanged, x_floating) |
+        with{.kinks = kink::ties},
     reduce_row("NanMin",
                "The smallest element that is not NaN; infinity where there is none. Gradient: equal smallest elements "
                "share dy equally; NaN gets 0.",
-               unchanged, x_floating),
+               unchanged, x_floating) |
+        with{.kinks = kink::ties},
     without_gradient(reduce_row("All", "True if all are true; true for no elements.", unchanged, x_boolean),
                      "the result is boolean"),
     without_gradient(reduce_row("Any", "True if at least one is true; false for no elements.", unchanged, x_boolean),
@@ -76,15 +81,17 @@ inline constexpr op_row reduce_rows[] = {
     arg_row("ArgMax", "The index of the first largest element; NaN is passed over unless it is the first."),
     arg_row("ArgMin", "The index of the first smallest element; NaN is passed over unless it is the first."),
     scan_row("Cumsum", "The running sum along an axis."),
-    scan_row("Cumprod", "The running product along an axis."),
+    scan_row("Cumprod", "The running product along an axis.") | with{.domain = {{0.5, 2}}},
     scan_row("CumMax",
              "The largest element so far along an axis, NaN from the first one on; before the first element -infinity, "
              "the least integer. Gradient: dy to the first of the largest elements so far.",
-             numbers, x_real),
+             numbers, x_real) |
+        with{.kinks = kink::ties},
     scan_row("CumMin",
              "The smallest element so far along an axis, NaN from the first one on; before the first element infinity, "
              "the greatest integer. Gradient: dy to the first of the smallest elements so far.",
-             numbers, x_real),
+             numbers, x_real) |
+        with{.kinks = kink::ties},
 };
 
 }  // namespace kerngrad::rows

@@ -39,6 +39,7 @@ consteval op_row sorting_row(std::string_view name, std::string_view doc, type_r
           .types = types,
           .infer = infer,
           .launch = launch::sort,
+          .kinks = kink::ties,
           .cost = 32};
 }
 consteval op_row search_row(std::string_view name, std::string_view doc, std::span<const attr_spec> attrs,
@@ -53,6 +54,7 @@ consteval op_row search_row(std::string_view name, std::string_view doc, std::sp
           .launch = launch,
           .kernel = "SearchSorted",
           .no_gradient = "indices are integers",
+          .kinks = kink::ties,
           .cost = 16};
 }
 
@@ -76,6 +78,7 @@ inline constexpr op_row sort_rows[] = {
      .attrs = attributes::top_k,
      .infer = shapes::top_k,
      .launch = launch::top_k,
+     .kinks = kink::ties,
      .cost = 32,
      .results = top_results},
     search_row(

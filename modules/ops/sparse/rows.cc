@@ -117,7 +117,8 @@ inline constexpr op_row sparse_rows[] = {
                    "at the offsets; 0 of no rows, NaN where one is NaN. In a sum each row is multiplied by its "
                    "weight. Gradient: the elements that equal an extreme share its gradient equally.",
                    rows_of_bags, shapes::embedding_bag, launch::embedding_bag, 1),
-        attributes::embedding_bag),
+        attributes::embedding_bag) |
+        with{.kinks = kink::ties},
     of_sparse_results(
         sparse_row("RaggedRange",
                    "A row of numbers from each start to before its limit, by its delta; scalars serve all rows. "

@@ -62,6 +62,7 @@ consteval op_row polygamma_row() {
                             "it is infinite, for even n NaN there. Gradient: polygamma(n + 1, x); n = 100 has none.",
                             200);
   row.attrs = attributes::polygamma;
+  row.domain = {{0.5, 4}};
   return row;
 }
 /// Reason for the missing gradient rules. The typed functions (modules/composed/special.cc) have a gradient for x.
@@ -74,14 +75,18 @@ inline constexpr op_row special_rows[] = {
         "Lgamma",
         "The logarithm of |gamma(x)|; infinity at 0 and at negative integers. Near its zeros below 0, float64 has "
         "a larger relative error. Gradient: digamma(x).",
-        60),
+        60) |
+        with{.domain = {{0.5, 4}}},
     function_row(
         "Digamma",
         "The derivative of lgamma; infinite at 0, NaN at negative integers. Gradient: polygamma(1, x), infinite there.",
-        60),
+        60) |
+        with{.domain = {{0.5, 4}}},
     function_row("Erfinv", "The y with erf(y) = x; infinite at -1 and 1, NaN outside. Gradient: infinity at -1 and 1.",
-                 50),
-    function_row("Expi", "The exponential integral Ei(x); -infinity at 0. Gradient: exp(x) / x, infinite at 0.", 70),
+                 50) |
+        with{.domain = {{-0.8, 0.8}}},
+    function_row("Expi", "The exponential integral Ei(x); -infinity at 0. Gradient: exp(x) / x, infinite at 0.", 70) |
+        with{.domain = {{0.5, 3}}},
     function_row("BesselI0", "The modified Bessel function of order 0. Gradient: i1(x).", 50),
     function_row("BesselI1", "The modified Bessel function of order 1. Gradient: i0(x) - i1(x) / x, 1/2 at 0.", 50),
     function_row("BesselJ0", "The Bessel function of order 0, for every finite x; 0 at infinity. Gradient: -j1(x).",
@@ -95,13 +100,16 @@ inline constexpr op_row special_rows[] = {
         "Beta",
         "gamma(a) gamma(b) / gamma(a + b) for a, b >= 0; infinite where one is 0, NaN below. Gradient: in float64 it "
         "loses digits where the other operand is much smaller.",
-        positive_ab),
+        positive_ab) |
+        with{.domain = {{0.5, 4}, {0.5, 4}}},
     without_gradient(
         pair_row("Gammainc", "The regularized lower incomplete gamma function of a > 0 and x >= 0; NaN below.",
                  order_x),
-        no_order_gradient),
+        no_order_gradient) |
+        with{.domain = {{0.5, 4}, {0.5, 4}}},
     without_gradient(pair_row("Gammaincc", "1 - gammainc(a, x), without its cancellation.", order_x),
-                     no_order_gradient),
+                     no_order_gradient) |
+        with{.domain = {{0.5, 4}, {0.5, 4}}},
     {.name = "Betainc",
      .doc = "The regularized incomplete beta function of a, b > 0 and x from 0 to 1; NaN outside.",
      .group = family::special,
@@ -110,6 +118,7 @@ inline constexpr op_row special_rows[] = {
      .infer = shapes::broadcasted,
      .launch = launch::betainc,
      .no_gradient = no_order_gradient,
+     .domain = {{0.1, 0.9}, {0.1, 0.9}},
      .cost = 800},
 };
 

@@ -9,6 +9,7 @@ import :core;
 import :op;
 import :attributes;
 import :launch;
+import :rows;
 import :shapes_volume;
 
 namespace kerngrad::launch {
@@ -55,23 +56,29 @@ inline constexpr op_row volume_rows[] = {
                     attributes::volume_conv, shapes::volume_conv, launch::volume_conv),
     volume_conv_row("Conv3DBackpropInputV2", "The gradient of Conv3D for the volume; also the transposed convolution.",
                     volume_dy_filter, attributes::volume_conv_input, shapes::volume_conv_input,
-                    launch::volume_conv_input),
+                    launch::volume_conv_input) |
+        with{.forward = "Conv3D"},
     volume_conv_row("Conv3DBackpropFilterV2", "The gradient of Conv3D for the filter.", volume_and_dy,
-                    attributes::volume_conv_filter, shapes::volume_conv_filter, launch::volume_conv_filter),
+                    attributes::volume_conv_filter, shapes::volume_conv_filter, launch::volume_conv_filter) |
+        with{.forward = "Conv3D"},
     volume_pool_row("MaxPool3D",
                     "The largest element of each window, NaN ignored; -infinity (the least int32) when there is none. "
                     "Gradient: dy to the first largest.",
-                    volume_or_int32, shapes::volume_pool, launch::volume_pool),
+                    volume_or_int32, shapes::volume_pool, launch::volume_pool) |
+        with{.kinks = kink::ties},
     volume_pool_row("AvgPool3D",
                     "The mean of each window's elements inside the volume; 0 when there is none, NaN when one is NaN.",
                     volume_only, shapes::volume_pool, launch::volume_pool),
     volume_pool_row("MaxPool3DGrad", "The gradient of MaxPool3D: dy to the first largest element of each window.",
-                    volume_dy_input_output, shapes::volume_pool_grad, launch::volume_pool_grad),
+                    volume_dy_input_output, shapes::volume_pool_grad, launch::volume_pool_grad) |
+        with{.forward = "MaxPool3D", .kinks = kink::ties},
     volume_pool_row("AvgPool3DGrad", "The gradient of AvgPool3D: dy over the number of elements inside the volume.",
-                    volume_dy_input, shapes::volume_pool_grad, launch::volume_pool_grad),
+                    volume_dy_input, shapes::volume_pool_grad, launch::volume_pool_grad) |
+        with{.forward = "AvgPool3D"},
     volume_pool_row("MaxPool3DGather",
                     "For each window the value of source where input is first largest: the adjoint of MaxPool3DGrad.",
-                    volume_source_input, shapes::volume_pool_gather, launch::volume_pool),
+                    volume_source_input, shapes::volume_pool_gather, launch::volume_pool) |
+        with{.forward = "MaxPool3D", .kinks = kink::ties},
 };
 
 }  // namespace kerngrad::rows

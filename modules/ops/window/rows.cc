@@ -10,6 +10,7 @@ import :core;
 import :op;
 import :attributes;
 import :launch;
+import :rows;
 import :shapes_window;
 
 namespace kerngrad::launch {
@@ -75,6 +76,7 @@ consteval op_row dilation_row(std::string_view name, std::string_view doc, std::
           .attrs = attributes::dilation,
           .infer = infer,
           .launch = launch,
+          .kinks = kink::ties,
           .cost = 18};
 }
 
@@ -91,29 +93,37 @@ inline constexpr op_row window_rows[] = {
         "has a part of them.",
         x_filter, attributes::conv, shapes::conv, launch::conv),
     conv_row("Conv2DBackpropInput", "The gradient of Conv2D for the image; also the transposed convolution.", dy_filter,
-             attributes::conv_input, shapes::conv_backprop_input, launch::conv_backprop_input),
+             attributes::conv_input, shapes::conv_backprop_input, launch::conv_backprop_input) |
+        with{.forward = "Conv2D"},
     conv_row("Conv2DBackpropFilter", "The gradient of Conv2D for the filter.", x_dy, attributes::conv_filter,
-             shapes::conv_backprop_filter, launch::conv_backprop_filter),
+             shapes::conv_backprop_filter, launch::conv_backprop_filter) |
+        with{.forward = "Conv2D"},
     depthwise(conv_row("DepthwiseConv2dNative", "Each channel with filters of its own.", x_filter, attributes::conv,
                        shapes::conv, launch::conv)),
     depthwise(conv_row("DepthwiseConv2dNativeBackpropInput", "The gradient of DepthwiseConv2dNative for the image.",
-                       dy_filter, attributes::conv_input, shapes::conv_backprop_input, launch::conv_backprop_input)),
+                       dy_filter, attributes::conv_input, shapes::conv_backprop_input, launch::conv_backprop_input)) |
+        with{.forward = "DepthwiseConv2dNative"},
     depthwise(conv_row("DepthwiseConv2dNativeBackpropFilter", "The gradient of DepthwiseConv2dNative for the filter.",
-                       x_dy, attributes::conv_filter, shapes::conv_backprop_filter, launch::conv_backprop_filter)),
+                       x_dy, attributes::conv_filter, shapes::conv_backprop_filter, launch::conv_backprop_filter)) |
+        with{.forward = "DepthwiseConv2dNative"},
     pool_row("MaxPool",
              "The largest element of each window, NaN ignored; -infinity (the least int32) when there is none. "
              "Gradient: dy to the first "
              "largest.",
-             x_image_or_int32, shapes::pool, launch::pool),
+             x_image_or_int32, shapes::pool, launch::pool) |
+        with{.kinks = kink::ties},
     pool_row("AvgPool", "The mean of each window's elements inside the image; NaN when there is none.", x_image,
              shapes::pool, launch::pool),
     pool_row("MaxPoolGrad", "The gradient of MaxPool: dy to the first largest element of each window.", dy_input_output,
-             shapes::pool_grad, launch::pool_grad),
+             shapes::pool_grad, launch::pool_grad) |
+        with{.forward = "MaxPool", .kinks = kink::ties},
     pool_row("AvgPoolGrad", "The gradient of AvgPool: dy over the number of elements inside the image.", dy_input,
-             shapes::pool_grad, launch::pool_grad),
+             shapes::pool_grad, launch::pool_grad) |
+        with{.forward = "AvgPool"},
     pool_row("MaxPoolGather",
              "For each window the value of source where input is first largest: the adjoint of MaxPoolGrad.",
-             source_input, shapes::pool_gather, launch::pool_gather),
+             source_input, shapes::pool_gather, launch::pool_gather) |
+        with{.forward = "MaxPool", .kinks = kink::ties},
     {.name = "MaxPoolWithArgmax",
      .doc = "MaxPool, and where each window's largest element first is, in row-major order of the image with its "
             "channels; -1 where all are NaN or none is inside. Gradient: dy to that element.",
@@ -122,6 +132,7 @@ inline constexpr op_row window_rows[] = {
      .attrs = attributes::pool_argmax,
      .infer = shapes::pool_argmax,
      .launch = launch::pool_argmax,
+     .kinks = kink::ties,
      .cost = 8,
      .results = maxima_positions},
     dilation_row("Dilation2D",
@@ -130,19 +141,23 @@ inline constexpr op_row window_rows[] = {
                  x_filter_or_int32, shapes::dilation, launch::dilation),
     dilation_row("Dilation2DBackpropInput",
                  "The gradient of Dilation2D for x: dy to the pixel of the first largest sum of each window.",
-                 x_filter_dy, shapes::dilation_backprop_input, launch::dilation_of_images),
+                 x_filter_dy, shapes::dilation_backprop_input, launch::dilation_of_images) |
+        with{.forward = "Dilation2D"},
     dilation_row(
         "Dilation2DBackpropFilter",
         "The gradient of Dilation2D for the filter: dy to the element of the first largest sum of each window.",
-        x_filter_dy, shapes::dilation_backprop_filter, launch::dilation_backprop_filter),
+        x_filter_dy, shapes::dilation_backprop_filter, launch::dilation_backprop_filter) |
+        with{.forward = "Dilation2D"},
     dilation_row("Dilation2DGatherInput",
                  "For each window the value of source at the pixel of the first largest x + filter, 0 where there is "
                  "none: the adjoint of Dilation2DBackpropInput.",
-                 source_x_filter, shapes::dilation_gather_input, launch::dilation_of_images),
+                 source_x_filter, shapes::dilation_gather_input, launch::dilation_of_images) |
+        with{.forward = "Dilation2D"},
     dilation_row("Dilation2DGatherFilter",
                  "For each window the value of source at the filter's element of the first largest x + filter, 0 where "
                  "there is none: the adjoint of Dilation2DBackpropFilter.",
-                 source_x_filter, shapes::dilation_gather_filter, launch::dilation_of_images),
+                 source_x_filter, shapes::dilation_gather_filter, launch::dilation_of_images) |
+        with{.forward = "Dilation2D"},
 };
 
 }  // namespace kerngrad::rows
