@@ -53,6 +53,11 @@ std::vector<view> given_operands(const op_row& row, std::span<const named_operan
   return all;
 }
 
+bool is_choice(const attr_spec& spec, const attr_value& value) {
+  return spec.kind != attr_kind::text || spec.choices.empty() ||
+         std::ranges::count(choices_of(spec), value.as_text()) > 0;
+}
+
 dtype computed_dtype(const op_row& row, const std::vector<view>& in, const std::vector<attr_value>& attrs) {
   dtype common = in.empty() ? dtype::float32 : in[0].type;
   bool any = false;
@@ -68,15 +73,16 @@ dtype computed_dtype(const op_row& row, const std::vector<view>& in, const std::
 
 }  // namespace
 
-std::optional<std::int64_t> result_bytes(const op_row& row, std::span<const named_operand> operands,
-                                         std::span<const named_attribute> given) {
+std::vector<signature> results_by_rule(const op_row& row, std::span<const named_operand> operands,
+                                       std::span<const named_attribute> given) {
   std::uint32_t absent = 0;
   std::vector<view> in = given_operands(row, operands, absent);
   if (in.empty() && !row.operands.empty()) return {};
   const std::vector<attr_value> attrs = completed_attrs(row, given);
   for (const auto& [spec, value] : ranges::views::zip(row.attrs, attrs))
     if (spec.required && !value.given()) return {};
-    else if (value.given() && (is_foreign_kind(spec, value) || is_out_of_range(spec, value))) return {};
+    else if (value.given() && (is_foreign_kind(spec, value) || is_out_of_range(spec, value) || !is_choice(spec, value)))
+      return {};
   const dtype compute = computed_dtype(row, in, attrs);
   for (std::size_t i = 0; i < in.size(); ++i)
     if (row.operand_at(i).part == role::value) in[i].type = compute;
@@ -86,12 +92,7 @@ std::optional<std::int64_t> result_bytes(const op_row& row, std::span<const name
   } catch (const error&) {
     return {};
   }
-  std::int64_t bytes = 0;
-  for (int k = 0; k < call.out.size(); ++k) {
-    const std::int64_t more = call.out[k].dims.size() * static_cast<std::int64_t>(size_of(call.out[k].type));
-    bytes = more > (std::int64_t{1} << 61) - bytes ? std::int64_t{1} << 61 : bytes + more;
-  }
-  return bytes;
+  return {call.out.begin(), call.out.end()};
 }
 
 namespace {
@@ -144,7 +145,10 @@ bad_calls bad_calls_of(const session& s) {
 
 bool is_too_large(const session& s, const bad_call& call) {
   if (call.expected == verdict::refused) return false;
-  return result_bytes(s.row, call.operands, call.attrs).value_or(0) > s.how.largest_result;
+  double bytes = 0;
+  for (const signature& y : results_by_rule(s.row, call.operands, call.attrs))
+    bytes += static_cast<double>(y.dims.size()) * static_cast<double>(size_of(y.type));
+  return bytes > static_cast<double>(s.how.largest_result);
 }
 
 // Fault of the answer to a wrong call, or nothing.

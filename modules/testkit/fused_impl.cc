@@ -38,17 +38,6 @@ sample sample_of(const op_row& row, const layer& l, std::string_view activation)
   return s;
 }
 
-std::vector<std::string_view> activations_of(const op_row& row) {
-  std::vector<std::string_view> all;
-  std::string_view rest = row.attrs[static_cast<std::size_t>(row.attr_index("activation"))].choices;
-  while (!rest.empty()) {
-    const std::size_t end = rest.find('|');
-    all.push_back(rest.substr(0, end));
-    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
-  }
-  return all;
-}
-
 std::vector<layer> matrix_layers(bool long_ones) {
   const attributes both = {{"transposeA", true}, {"transposeB", true}};
   std::vector<layer> all = {{{{2, 4}, {4, 3}}, {}, {3}, {3}},
@@ -81,10 +70,10 @@ std::vector<layer> image_layers(bool depthwise, bool long_ones) {
 
 std::vector<sample> fused_samples(const op_row& row, bool long_ones) {
   const bool of_matrices = row.operand_index("filter") < 0;
-  const bool depthwise = row.depthwise;
   std::vector<sample> all = of_matrices ? matrix_samples(row, long_ones) : window_samples(row, long_ones);
-  const std::vector<layer> layers = of_matrices ? matrix_layers(long_ones) : image_layers(depthwise, long_ones);
-  const std::vector<std::string_view> activations = activations_of(row);
+  const std::vector<layer> layers = of_matrices ? matrix_layers(long_ones) : image_layers(row.depthwise, long_ones);
+  const auto at = static_cast<std::size_t>(row.attr_index("activation"));
+  const std::vector<std::string_view> activations = choices_of(row.attrs[at]);
   for (const auto& [activation, l] : views::cartesian_product(activations, layers))
     all.push_back(sample_of(row, l, activation));
   for (double slope : {-0.5, 0.0}) {

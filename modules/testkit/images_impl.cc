@@ -29,9 +29,8 @@ std::vector<sample> resize_samples(const op_row& row, bool long_ones) {
   if (long_ones) cases.insert(cases.end(), {{{2, 5, 7, 37}, {9, 4}, centers}, {{1, 9, 40, 3}, {7, 35}, corners}});
   std::vector<sample> all;
   for (resizing& c : cases) {
-    const shape y = {c.x[0], c.size[0], c.size[1], c.x[3]};
     c.attrs.push_back({"size", c.size});
-    all.push_back(make_sample(row, row.operand_index("dy") >= 0 ? shapes{y, c.x} : shapes{c.x}, c.attrs));
+    all.push_back(make_sample(row, {c.x}, c.attrs));
   }
   return all;
 }
@@ -64,15 +63,12 @@ std::vector<cropping> croppings(bool long_ones) {
 }
 
 std::vector<sample> crop_samples(const op_row& row, bool long_ones) {
-  const bool back = row.operand_index("dy") >= 0;
   std::vector<sample> all;
   for (cropping& c : croppings(long_ones)) {
     const auto count = static_cast<std::int64_t>(c.images.size());
-    const shape y = {count, c.size[0], c.size[1], c.x[3]};
-    if (back) c.attrs.push_back({"inputShape", c.x});
-    else c.attrs.push_back({"cropSize", c.size});
-    if (!back && all.size() % 2 == 0) c.attrs.push_back({"extrapolationValue", -1.5});
-    sample one = make_sample(row, {back ? y : c.x, {count, 4}, {count}}, c.attrs);
+    c.attrs.push_back({"cropSize", c.size});
+    if (all.size() % 2 == 0) c.attrs.push_back({"extrapolationValue", -1.5});
+    sample one = make_sample(row, {c.x, {count, 4}, {count}}, c.attrs);
     one.operands[1].values = tensor(c.boxes, {count, 4});
     one.operands[2].values = tensor(c.images, {count});
     all.push_back(std::move(one));
@@ -120,15 +116,11 @@ std::vector<warping> warpings(bool long_ones) {
 }
 
 std::vector<sample> transform_samples(const op_row& row, bool long_ones) {
-  const bool back = row.operand_index("dy") >= 0;
   std::vector<sample> all;
   for (warping& w : warpings(long_ones)) {
-    const shape y = {w.x[0], w.size[0], w.size[1], w.x[3]};
-    if (back) std::erase_if(w.attrs, [](const named_attribute& a) { return a.name == "fillValue"; });
-    if (back) w.attrs.push_back({"inputShape", w.x});
-    else w.attrs.push_back({"outputShape", w.size});
+    w.attrs.push_back({"outputShape", w.size});
     const auto maps = static_cast<std::int64_t>(w.maps.size() / 8);
-    sample one = make_sample(row, {back ? y : w.x, {maps, 8}}, w.attrs);
+    sample one = make_sample(row, {w.x, {maps, 8}}, w.attrs);
     one.operands[1].values = tensor(w.maps, {maps, 8});
     all.push_back(std::move(one));
   }
@@ -152,7 +144,7 @@ std::vector<sample> rotation_samples(const op_row& row, bool long_ones) {
   std::vector<sample> all;
   for (const turning& t : cases) {
     attributes attrs = {{"radians", t.radians}};
-    if (row.attr_index("fillValue") >= 0 && !t.fill.empty()) attrs.push_back({"fillValue", t.fill});
+    if (!t.fill.empty()) attrs.push_back({"fillValue", t.fill});
     if (!t.center.empty()) attrs.push_back({"center", t.center});
     all.push_back(make_sample(row, {t.x}, attrs));
   }

@@ -312,7 +312,7 @@ std::vector<prepared> special_calls(const session& s) {
       for (std::size_t i = 0; i < count; ++i)
         p.operands.emplace_back(s.row.operands[i].name,
                                 from_doubles(sides[i], {static_cast<std::int64_t>(sides[i].size())}, type));
-      if (result_bytes(s.row, p.operands, p.attrs)) all.push_back(std::move(p));
+      if (!results_by_rule(s.row, p.operands, p.attrs).empty()) all.push_back(std::move(p));
     }
   }
   return all;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples of the families whose rows say enough: elementwise, reductions, scans, softmax, products.
+// Samples of the families whose rows say enough: elementwise, reductions, scans, softmax, products. Calls of backward
+// ops, which follow from those of their forward ops.
 module;
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,7 +16,6 @@ module;
 #include <range/v3/view/drop.hpp>
 #include <range/v3/view/zip.hpp>
 #include "kernels/common/abi.h"
-#include "modules/testkit/facts.h"
 module kerngrad.testkit;
 
 namespace kerngrad::testkit::detail {
@@ -31,22 +33,11 @@ namespace {
 
 constexpr bool either[] = {false, true};
 
-// Attributes that a row asks for, and others than the defaults where that is another branch.
-std::vector<attributes> unary_attributes(const op_row& row) {
-  const std::pair<std::string_view, std::vector<attributes>> known[] = {
-      {"ClipByValue", {{{"clipValueMin", -1.0}, {"clipValueMax", 1.5}}}},
-      {"Step", {{}, {{"alpha", -0.5}}}},
-      {"LeakyRelu", {{}, {{"alpha", 0.3}}}}};
-  for (const auto& [op, choices] : known)
-    if (op == row.name) return choices;
-  return {{}};
-}
-
 std::vector<sample> unary(const op_row& row, bool long_ones) {
   std::vector<sample> all;
   shapes dims = {{7}, {}, {2, 3}, {0}, {1}, {2, 1, 3, 2}, {3, 1, 2}};
   if (long_ones) dims.insert(dims.end(), {{67}, {5, 33}});
-  const std::vector<attributes> choices = unary_attributes(row);
+  const std::vector<attributes> choices = attribute_choices(row);
   for (const auto& [attrs, d] : views::cartesian_product(choices, dims)) all.push_back(make_sample(row, {d}, attrs));
   return all;
 }
@@ -129,8 +120,8 @@ std::vector<sample> softmaxes(const op_row& row, bool long_ones) {
 // ------------------------------------------------------------------------------------------ user-defined ops
 
 // A value for a numeric attribute other than `avoided`, inside its bounds. Quarters are no kinks of the values drawn.
-attr_value number_for(const attr_spec& spec, double avoided) {
-  for (double v : {0.25, 0.75, 1.25, spec.least, spec.most})
+attr_value number_for(const attr_spec& spec, double avoided, double wanted = std::nan("")) {
+  for (double v : {wanted, 0.25, 0.75, 1.25, spec.least, spec.most})
     if (v >= spec.least && v <= spec.most && v != avoided) return attr_value(v);
   return attr_value(spec.least);
 }
@@ -161,23 +152,21 @@ std::vector<attr_value> lists_for(const attr_spec& spec) {
   return all;
 }
 
-std::vector<attr_value> values_for(const attr_spec& spec) {
+// Values for an attribute. A required number is 1 above `before`, the number of the last attribute: there is an integer
+// between two bounds.
+std::vector<attr_value> values_for(const attr_spec& spec, double before = std::nan("")) {
   switch (spec.kind) {
     case attr_kind::list:
     case attr_kind::numbers: return spec.required ? std::vector<attr_value>() : lists_for(spec);
     case attr_kind::boolean: return {attr_value(spec.required || spec.fallback == 0)};
     case attr_kind::integer: return {integer_for(spec, spec.required ? std::nan("") : spec.fallback)};
-    case attr_kind::number: return {number_for(spec, spec.required ? std::nan("") : spec.fallback)};
+    case attr_kind::number:
+      return {spec.required ? number_for(spec, before, before + 1) : number_for(spec, spec.fallback)};
     case attr_kind::text: break;
     default: return {};
   }
   std::vector<attr_value> all;
-  std::string_view rest = spec.choices;
-  while (!rest.empty()) {
-    const std::size_t end = rest.find('|');
-    all.emplace_back(rest.substr(0, end));
-    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
-  }
+  for (const std::string_view choice : choices_of(spec)) all.emplace_back(choice);
   return all;
 }
 
@@ -194,15 +183,10 @@ std::vector<shapes> shapes_for(const op_row& row, bool long_ones) {
   return all;
 }
 
-bool has_attributes(const op_row& row, const sample& call) {
-  for (const named_attribute& a : call.attrs)
-    if (row.attr_index(a.name) < 0) return false;
-  return true;
-}
-
 // The kit does not know the op: calls of its family and plain ones, as far as the row's own rule takes them.
 std::vector<sample> foreign_samples(const op_row& row, bool long_ones) {
   std::vector<sample> candidates;
+  if (row.group == family::move) candidates = moved_samples(row, long_ones);
   if (row.group == family::matmul && row.operands.size() == 2) candidates = matrix_samples(row, long_ones);
   const bool of_image = row.operands.size() == 1 || (row.operands.size() == 2 && row.operands[1].name == "filter");
   if (row.group == family::window && of_image) candidates = window_samples(row, long_ones);
@@ -216,43 +200,21 @@ std::vector<sample> foreign_samples(const op_row& row, bool long_ones) {
       candidates.back().operands.back().dims = shapes(count, dims.back());
     }
   }
-  std::vector<sample> legal;
-  for (sample& call : candidates)
-    if (has_attributes(row, call) &&
-        result_bytes(row, operands_for(row, call, precise_dtype(row, any_dtype)), call.attrs))
-      legal.push_back(std::move(call));
-  return legal;
+  return legal_ones(row, std::move(candidates));
 }
 
-std::vector<sample> created(const op_row& row, bool) { return create_samples(row); }
-constexpr sample_maker<op_row, std::vector<sample>> makers[] = {
-    {"GatherV2", gather_samples},
-    {"GatherGrad", gather_samples},
-    {"UnsortedSegmentSum", [](const op_row& row, bool) { return segment_samples(row); }},
-    {"UnsortedSegmentReduce", reduced_segment_samples},
-    {"TakeAlongAxis", along_samples},
-    {"PutAlongAxis", along_samples},
-    {"ScatterAlongAxis", along_samples},
-    {"OneHot", created},
-    {"Multinomial", created}};
-
 std::vector<sample> known_samples(const op_row& row, bool long_ones) {
-  if (row.group == family::sparse) return sparse_samples(row, long_ones);
-  if (row.group == family::text) return text_samples(row, long_ones);
-  if (row.takes_list()) return list_samples(row, long_ones);
-  if (std::vector<sample> all = row_samples(row, long_ones); !all.empty()) return all;
-  if (std::vector<sample> all = made_by(makers, row, long_ones); !all.empty()) return all;
-  if (row.operands.empty()) return create_samples(row);
-  if (row.attr_index("activation") >= 0) return fused_samples(row, long_ones);
   switch (row.group) {
     case family::elementwise:
-      return row.is_unary()    ? unary(row, long_ones)
-             : row.is_binary() ? binary(row, long_ones)
-                               : select_samples(row, long_ones);
+      return row.is_unary()     ? unary(row, long_ones)
+             : row.takes_list() ? list_samples(row, long_ones)
+             : row.is_binary()  ? binary(row, long_ones)
+                                : select_samples(row, long_ones);
     case family::reduce: return row.attr_index("exclusive") >= 0 ? scans(row, long_ones) : reductions(row, long_ones);
     case family::softmax: return softmaxes(row, long_ones);
-    case family::matmul: return matrix_samples(row, long_ones);
+    case family::matmul: return row.takes_list() ? list_samples(row, long_ones) : matrix_samples(row, long_ones);
     case family::window: return window_samples(row, long_ones);
+    case family::fused: return fused_samples(row, long_ones);
     case family::norm: return norm_samples(row, long_ones);
     case family::attention: return attention_samples(row, long_ones);
     case family::convert:
@@ -262,9 +224,53 @@ std::vector<sample> known_samples(const op_row& row, bool long_ones) {
     case family::sort: return sort_samples(row, long_ones);
     case family::fft: return fft_samples(row, long_ones);
     case family::volume: return volume_samples(row, long_ones);
+    case family::sparse: return sparse_samples(row, long_ones);
     case family::count: return count_samples(row, long_ones);
+    case family::text: return text_samples(row, long_ones);
     default: return foreign_samples(row, long_ones);
   }
+}
+
+// ------------------------------------------------------------------------------------------ backward ops
+
+// Shape for an attribute such as `filterShape`: of the forward op's operand of this name, or of its first one.
+shape shape_for(const sample& forward, std::string_view attribute) {
+  const std::string_view name = attribute.substr(0, attribute.rfind("Shape"));
+  const auto found = std::ranges::find(forward.operands, name, &sample_operand::name);
+  return found == forward.operands.end() ? forward.operands.front().dims[0] : found->dims[0];
+}
+
+// Shape of an operand of a backward op whose name says which result of the forward op it is like.
+std::optional<shape> shape_of_result(const op_row& forward, std::span<const signature> results,
+                                     std::string_view operand) {
+  if (operand == "dy" || operand == "output") return results[0].dims;
+  for (const auto& [spec, result] : views::zip(forward.results, results))
+    if (spec.name == operand) return result.dims;
+  return {};
+}
+
+// The results of a sample by the row's rule. Values are drawn only if the rule reads some: a sample may be large.
+std::vector<signature> results_of_sample(const op_row& row, const sample& call) {
+  const dtype precise = precise_dtype(row, any_dtype);
+  if (std::ranges::count(row.operands, role::read, &operand::part) > 0)
+    return results_by_rule(row, operands_for(row, call, precise), call.attrs);
+  std::vector<named_operand> operands;
+  for (const sample_operand& given : call.operands) {
+    const int at = row.operand_index(given.name);
+    if (at < 0) return {};
+    const dtype type = accepted_dtype(row.operands[static_cast<std::size_t>(at)], precise);
+    std::vector<tensor> list;
+    if (given.values.defined()) list = fixed_tensors(given);
+    else
+      for (const shape& dims : given.dims) list.push_back(zeros(dims, type));
+    operands.emplace_back(given.name, std::move(list));
+  }
+  return results_by_rule(row, operands, call.attrs);
+}
+bool is_legal(const op_row& row, const sample& call) { return !results_of_sample(row, call).empty(); }
+
+bool gives(const sample& call, std::string_view attribute) {
+  return std::ranges::count(call.attrs, attribute, &named_attribute::name) > 0;
 }
 
 }  // namespace
@@ -284,12 +290,38 @@ std::vector<sample> matrix_samples(const op_row& row, bool long_ones) {
   return all;
 }
 
+std::vector<std::string_view> choices_of(const attr_spec& spec) {
+  std::vector<std::string_view> all;
+  for (std::string_view rest = spec.choices; !rest.empty();) {
+    const std::size_t end = rest.find('|');
+    all.push_back(rest.substr(0, end));
+    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+  }
+  return all;
+}
+
+std::vector<sample> made_by(std::span<const sample_maker> makers, const op_row& row, bool long_ones) {
+  for (const sample_maker& one : makers)
+    if (row.attr_index(one.part) >= 0 || row.operand_index(one.part) >= 0) return one.make(row, long_ones);
+  return {};
+}
+
+std::vector<sample> legal_ones(const op_row& row, std::vector<sample> candidates) {
+  std::erase_if(candidates, [&](const sample& call) {
+    const auto lacks = [&](const named_attribute& a) { return row.attr_index(a.name) < 0; };
+    return std::ranges::any_of(call.attrs, lacks) || !is_legal(row, call);
+  });
+  return candidates;
+}
+
 std::vector<attributes> attribute_choices(const op_row& row) {
   attributes least;
+  double before = std::nan("");
   for (const attr_spec& spec : row.attrs) {
     if (!spec.required) continue;
-    const std::vector<attr_value> values = values_for(spec);
+    const std::vector<attr_value> values = values_for(spec, before);
     if (values.empty()) return {};
+    if (spec.kind == attr_kind::number) before = values[0].as_number();
     least.push_back({std::string(spec.name), values[0]});
   }
   std::vector<attributes> all = {least};
@@ -311,7 +343,40 @@ std::vector<attributes> attribute_choices(const op_row& row) {
 namespace kerngrad::testkit {
 
 std::vector<sample> samples_of(const op_row& row, bool long_ones) {
-  return detail::is_known(row) ? detail::known_samples(row, long_ones) : detail::foreign_samples(row, long_ones);
+  const op_row* forward = row_named(row.forward);
+  if (!forward || !forward->forward.empty())
+    return detail::is_known(row) ? detail::known_samples(row, long_ones) : detail::foreign_samples(row, long_ones);
+  std::vector<sample> all;
+  for (const sample& call : samples_of(*forward, long_ones)) all.push_back(backward_sample(row, call));
+  return all;
+}
+
+sample backward_sample(const op_row& row, const sample& forward) {
+  const op_row* of = row_named(row.forward);
+  if (!of) fail("backward_sample", "the op " + std::string(row.name), "an op whose row names a forward op");
+  const std::vector<signature> results = detail::results_of_sample(*of, forward);
+  if (results.empty()) fail("backward_sample", to_string(forward), "a legal call of " + std::string(of->name));
+  sample call;
+  for (const named_attribute& a : forward.attrs)
+    if (row.attr_index(a.name) >= 0) call.attrs.push_back(a);
+  for (const attr_spec& spec : row.attrs)
+    if (spec.required && !detail::gives(call, spec.name))
+      call.attrs.push_back({std::string(spec.name), detail::shape_for(forward, spec.name)});
+  std::vector<std::size_t> open;  // operands of which only the shape rule knows the shape
+  for (const operand& spec : row.operands) {
+    const auto same = std::ranges::find(forward.operands, spec.name, &sample_operand::name);
+    const std::optional<shape> dims = detail::shape_of_result(*of, results, spec.name);
+    if (same == forward.operands.end() && !dims && spec.optional) continue;
+    if (same == forward.operands.end() && !dims) open.push_back(call.operands.size());
+    if (same != forward.operands.end()) call.operands.push_back(*same);
+    else call.operands.emplace_back(spec.name, dims.value_or(forward.operands[0].dims[0]));
+  }
+  std::vector<shape> like;
+  for (const sample_operand& o : forward.operands) like.push_back(o.dims[0]);
+  for (const signature& y : results) like.push_back(y.dims);
+  for (const std::size_t i : open)
+    for (std::size_t k = 0; k < like.size() && !detail::is_legal(row, call); ++k) call.operands[i].dims = {like[k]};
+  return call;
 }
 
 }  // namespace kerngrad::testkit

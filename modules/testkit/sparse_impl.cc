@@ -6,13 +6,10 @@ module;
 #include <utility>
 #include <vector>
 #include "kernels/common/abi.h"
-#include "modules/testkit/facts.h"
 module kerngrad.testkit;
 
 namespace kerngrad::testkit::detail {
 namespace {
-
-using maker = sample_maker<op_row, std::vector<sample>>;
 
 tensor int32s(const std::vector<std::int32_t>& values) {
   return tensor(values, {static_cast<std::int64_t>(values.size())});
@@ -184,10 +181,10 @@ std::vector<sample> densified(const op_row& row, bool long_ones) {
 }  // namespace
 
 std::vector<sample> sparse_samples(const op_row& row, bool long_ones) {
-  static constexpr maker makers[] = {
-      {"SparseSegmentSum", segment_rows},   {"SparseSegmentMean", segment_rows}, {"EmbeddingBag", bags},
-      {"SparseFillEmptyRows", filled_rows}, {"SparseReshape", reshaped_indices}, {"RaggedRange", ranges},
-      {"RaggedGather", gathered},           {"RaggedTensorToTensor", densified}};
+  static constexpr sample_maker makers[] = {
+      {"segmentIds", segment_rows},      {"offsets", bags},  {"denseShape", filled_rows},
+      {"newShape", reshaped_indices},    {"deltas", ranges}, {"paramsNestedSplits", gathered},
+      {"rowPartitionTensors", densified}};
   return made_by(makers, row, long_ones);
 }
 

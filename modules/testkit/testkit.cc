@@ -35,6 +35,11 @@ std::string to_string(const sample& call);
 /// standard attributes. `long_ones` adds some that are longer than the widest vector. Empty if the op's `row` does not
 /// say enough.
 std::vector<sample> samples_of(const op_row& row, bool long_ones = false);
+/// Returns the call of an op that follows from a call of its forward op: operands of one name are the same, `dy` has
+/// the shape of the result, and `inputShape` is the shape of the first operand.
+/// `backward_sample(*row_named("AvgPoolGrad"), call)` completes a call of AvgPool. Throws for an op without a forward
+/// op.
+sample backward_sample(const op_row& row, const sample& forward);
 
 /// The range of an operand's values: from `low` to `high`.
 struct operand_range {
@@ -239,24 +244,30 @@ using shapes = std::vector<shape>;
 using attributes = std::vector<named_attribute>;
 using integers = std::vector<std::int64_t>;
 sample make_sample(const op_row& row, const shapes& dims, attributes attrs = {});
+/// Makes the samples of the ops that have an attribute or an operand of this name.
+struct sample_maker {
+  std::string_view part;
+  std::vector<sample> (*make)(const op_row& row, bool long_ones);
+};
+/// Samples by the first maker whose part the row has; empty if there is none.
+std::vector<sample> made_by(std::span<const sample_maker> makers, const op_row& row, bool long_ones);
+/// The candidates that give all that the row requires, and that its shape rule accepts.
+std::vector<sample> legal_ones(const op_row& row, std::vector<sample> candidates);
 std::vector<sample> matrix_samples(const op_row& row, bool long_ones);
 std::vector<sample> window_samples(const op_row& row, bool long_ones);
 std::vector<sample> fused_samples(const op_row& row, bool long_ones);
 std::vector<sample> move_samples(const op_row& row, bool long_ones);
+/// Samples of the ops of one operand or none, by the names of their attributes.
+std::vector<sample> moved_samples(const op_row& row, bool long_ones);
+/// Samples of the ops of one list: joined, added, and multiplied by an equation.
 std::vector<sample> list_samples(const op_row& row, bool long_ones);
-std::vector<sample> gather_samples(const op_row& row, bool long_ones);
-std::vector<sample> segment_samples(const op_row& row);
-std::vector<sample> reduced_segment_samples(const op_row& row, bool long_ones);
-/// Samples of TakeAlongAxis, and of the ops that put elements at its positions.
-std::vector<sample> along_samples(const op_row& row, bool long_ones);
-/// Samples of ops whose rows of indices each select a slice; empty for other ops.
-std::vector<sample> row_samples(const op_row& row, bool long_ones);
+/// Samples of the ops that look up, put or add elements at indices.
+std::vector<sample> index_samples(const op_row& row, bool long_ones);
 std::vector<sample> select_samples(const op_row& row, bool long_ones);
 std::vector<sample> image_samples(const op_row& row, bool long_ones);
 std::vector<sample> volume_samples(const op_row& row, bool long_ones);
 std::vector<sample> sparse_samples(const op_row& row, bool long_ones);
 std::vector<sample> count_samples(const op_row& row, bool long_ones);
-std::vector<sample> create_samples(const op_row& row);
 std::vector<sample> norm_samples(const op_row& row, bool long_ones);
 std::vector<sample> attention_samples(const op_row& row, bool long_ones);
 std::vector<sample> sort_samples(const op_row& row, bool long_ones);
@@ -269,6 +280,8 @@ std::vector<attributes> attribute_choices(const op_row& row);
 
 // Values.
 bool is_known(const op_row& row);
+/// The dtype, or the first one that the operand accepts.
+dtype accepted_dtype(const operand& spec, dtype wanted);
 std::vector<dtype> taken_dtypes(const op_row& row, dtype_set among);
 dtype precise_dtype(const op_row& row, dtype_set among);
 bool same_bits(const tensor& a, const tensor& b);
@@ -286,9 +299,11 @@ float_range range_of_floats(dtype type);
 /// found.
 void poison(const tensor_list& like);
 
-// The bytes of the results by the row's own rule; nothing when it rejects.
-std::optional<std::int64_t> result_bytes(const op_row& row, std::span<const named_operand> operands,
-                                         std::span<const named_attribute> attrs);
+/// The results by the row's own rule; empty if it rejects the call.
+std::vector<signature> results_by_rule(const op_row& row, std::span<const named_operand> operands,
+                                       std::span<const named_attribute> attrs);
+/// The choices of a text attribute.
+std::vector<std::string_view> choices_of(const attr_spec& spec);
 // Attributes in the row's order, with defaults.
 std::vector<attr_value> completed_attrs(const op_row& row, std::span<const named_attribute> given);
 

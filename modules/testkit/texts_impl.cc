@@ -7,7 +7,6 @@ module;
 #include <utility>
 #include <vector>
 #include "kernels/common/abi.h"
-#include "modules/testkit/facts.h"
 module kerngrad.testkit;
 
 namespace kerngrad::testkit::detail {
@@ -76,8 +75,8 @@ std::vector<sample> hashings(const op_row& row, bool long_ones) {
 }  // namespace
 
 std::vector<sample> text_samples(const op_row& row, bool long_ones) {
-  static constexpr sample_maker<op_row, std::vector<sample>> makers[] = {
-      {"StringSplit", splittings}, {"StringNGrams", ngram_rows}, {"StringToHashBucketFast", hashings}};
+  static constexpr sample_maker makers[] = {
+      {"delimiter", splittings}, {"nGramWidths", ngram_rows}, {"numBuckets", hashings}};
   return made_by(makers, row, long_ones);
 }
 

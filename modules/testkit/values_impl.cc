@@ -142,8 +142,7 @@ std::vector<named_operand> operands_for(const op_row& row, const sample& call, d
   for (std::size_t i = 0; i < call.operands.size(); ++i) {
     const sample_operand& given = call.operands[i];
     const operand& spec = spec_named(row, given.name);
-    dtype taken = type;
-    for (int t = 0; !spec.types.has(taken) && t < dtype_count; ++t) taken = static_cast<dtype>(t);
+    const dtype taken = detail::accepted_dtype(spec, type);
     if (given.values.defined()) {
       std::vector<tensor> list = fixed_tensors(given);
       for (tensor& x : list)
@@ -178,6 +177,11 @@ std::vector<named_attribute> attributes_for(const op_row& row, const sample& cal
 namespace detail {
 
 bool is_known(const op_row& row) { return find_op(row.name) >= 0; }
+
+dtype accepted_dtype(const operand& spec, dtype wanted) {
+  for (int t = 0; !spec.types.has(wanted) && t < dtype_count; ++t) wanted = static_cast<dtype>(t);
+  return wanted;
+}
 
 std::vector<dtype> taken_dtypes(const op_row& row, dtype_set among) {
   std::vector<dtype> all;

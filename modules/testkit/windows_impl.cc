@@ -7,7 +7,6 @@ module;
 #include <utility>
 #include <vector>
 #include "kernels/common/abi.h"
-#include "modules/testkit/facts.h"
 module kerngrad.testkit;
 
 namespace kerngrad::testkit::detail {
@@ -52,21 +51,10 @@ std::vector<window> convolutions(bool depthwise, bool long_ones) {
 }
 
 std::vector<sample> convolution_samples(const op_row& row, bool long_ones) {
-  const bool depthwise = row.depthwise;
-  const std::string forward = depthwise ? "DepthwiseConv2dNative" : "Conv2D";
   std::vector<sample> all;
-  for (window& w : convolutions(depthwise, long_ones)) {
+  for (window& w : convolutions(row.depthwise, long_ones)) {
     give_padding(w);
-    const std::vector<named_operand> operands = {{"x", zeros(w.x)}, {"filter", zeros(w.filter)}};
-    const shape dy = run_kernel_list(forward, operands, w.attrs).front().dims();
-    const bool to_input = row.attr_index("inputShape") >= 0, to_filter = row.attr_index("filterShape") >= 0;
-    if (to_input) w.attrs.push_back({"inputShape", w.x});
-    if (to_filter) w.attrs.push_back({"filterShape", w.filter});
-    all.push_back(make_sample(row,
-                              to_input    ? shapes{dy, w.filter}
-                              : to_filter ? shapes{w.x, dy}
-                                          : shapes{w.x, w.filter},
-                              w.attrs));
+    all.push_back(make_sample(row, {w.x, w.filter}, w.attrs));
   }
   return all;
 }
@@ -86,11 +74,7 @@ std::vector<sample> pool_samples(const op_row& row, bool long_ones) {
   std::vector<sample> all;
   for (window& w : windows) {
     give_padding(w);
-    const std::vector<named_operand> operands = {{"x", zeros(w.x)}};
-    const shape y = run_kernel_list("AvgPool", operands, w.attrs).front().dims();
-    shapes dims;
-    for (const operand& o : row.operands) dims.push_back(o.name == "dy" || o.name == "output" ? y : w.x);
-    all.push_back(make_sample(row, dims, w.attrs));
+    all.push_back(make_sample(row, {w.x}, w.attrs));
     if (row.attr_index("includeBatchInIndex") < 0) continue;
     all.push_back(all.back());
     all.back().attrs.push_back({"includeBatchInIndex", true});
@@ -107,7 +91,7 @@ tensor shuffled(const shape& dims, double distance) {
 
 // Sums of a pixel and an element of the filter that differ by more than differences move them: pixels are whole
 // numbers, and no two elements have the same fraction.
-std::vector<sample> dilations(const op_row& row, bool long_ones, bool of_filters) {
+std::vector<sample> dilation_samples(const op_row& row, bool long_ones) {
   std::vector<window> windows = {{{2, 5, 4, 3}, {3, 2, 3}, {}},
                                  {{1, 5, 4, 2}, {3, 3, 2}, {{"strides", integers{2, 1}}, {"pad", "same"}}},
                                  {{1, 6, 5, 2}, {2, 3, 2}, {{"pad", 1}, {"dilations", integers{2, 1}}}},
@@ -119,34 +103,19 @@ std::vector<sample> dilations(const op_row& row, bool long_ones, bool of_filters
   std::vector<sample> all;
   for (window& w : windows) {
     give_padding(w);
-    const std::vector<named_operand> operands = {{"x", zeros(w.x)}, {"filter", zeros(w.filter)}};
-    const shape y = run_kernel_list("Dilation2D", operands, w.attrs).front().dims();
-    const shape& source = of_filters ? w.filter : w.x;
-    shapes dims;
-    for (const operand& o : row.operands)
-      dims.push_back(o.name == "filter" ? w.filter : o.name == "dy" ? y : o.name == "source" ? source : w.x);
-    all.push_back(make_sample(row, dims, w.attrs));
-    for (sample_operand& o : all.back().operands) {
-      if (o.name == "x") o.values = shuffled(w.x, 1);
-      if (o.name == "filter") o.values = shuffled(w.filter, 1 + 1.0 / static_cast<double>(w.filter.size()));
-    }
+    all.push_back(make_sample(row, {w.x, w.filter}, w.attrs));
+    all.back().operands[0].values = shuffled(w.x, 1);
+    all.back().operands[1].values = shuffled(w.filter, 1 + 1.0 / static_cast<double>(w.filter.size()));
   }
   return all;
 }
-std::vector<sample> dilation_samples(const op_row& row, bool long_ones) { return dilations(row, long_ones, false); }
 
 }  // namespace
 
 std::vector<sample> window_samples(const op_row& row, bool long_ones) {
   if (row.attr_index("pad") < 0) return {};
-  static constexpr sample_maker<op_row, std::vector<sample>> makers[] = {
-      {"Dilation2D", dilation_samples},
-      {"Dilation2DBackpropInput", dilation_samples},
-      {"Dilation2DBackpropFilter", dilation_samples},
-      {"Dilation2DGatherInput", dilation_samples},
-      {"Dilation2DGatherFilter", [](const op_row& of, bool longer) { return dilations(of, longer, true); }}};
-  if (std::vector<sample> all = made_by(makers, row, long_ones); !all.empty()) return all;
-  return row.attr_index("filterSize") >= 0 ? pool_samples(row, long_ones) : convolution_samples(row, long_ones);
+  if (row.attr_index("filterSize") >= 0) return pool_samples(row, long_ones);
+  return row.kinks == kink::ties ? dilation_samples(row, long_ones) : convolution_samples(row, long_ones);
 }
 
 }  // namespace kerngrad::testkit::detail

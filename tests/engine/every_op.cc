@@ -121,32 +121,23 @@ class window_op : public ::testing::TestWithParam<std::string> {
   // The operands of a call on an image, the attributes completed; none where the forward op rejects them. The operand
   // number `infinite` has an infinite element.
   std::vector<kg::named_operand> operands(const kg::op_row& row, attributes& attrs, std::size_t infinite) const {
-    const bool pools = row.attr_index("filterSize") >= 0, depthwise = row.name.find("Depthwise") != row.name.npos;
-    const bool dilates = row.name.starts_with("Dilation"), of_volumes = row.group == kg::family::volume;
-    const kg::shape x = of_volumes ? kg::shape{1, 4, 4, 4, 4} : kg::shape{1, 7, 7, 4};
-    const kg::shape filter = of_volumes ? kg::shape{2, 2, 2, 4, 3}
-                             : dilates  ? kg::shape{2, 2, 4}
-                                        : kg::shape{2, 2, 4, depthwise ? 2 : 3};
-    std::vector<kg::named_operand> forward = {{"x", positive(x)}};
-    if (!pools) forward.push_back({"filter", positive(filter)});
-    const std::string first = of_volumes  ? (pools ? "AvgPool3D" : "Conv3D")
-                              : pools     ? "AvgPool"
-                              : dilates   ? "Dilation2D"
-                              : depthwise ? "DepthwiseConv2dNative"
-                                          : "Conv2D";
-    const outcome y = run_on(kg::backend::simd, first, forward, attrs);
+    const kg::op_row& forward = row.forward.empty() ? row : *kg::row_named(row.forward);
+    const bool of_volumes = row.group == kg::family::volume, dilates = forward.kinks == kg::kink::ties;
+    kg::testkit::sample call{{{"x", of_volumes ? kg::shape{1, 4, 4, 4, 4} : kg::shape{1, 7, 7, 4}}}, attrs};
+    if (forward.operand_index("filter") >= 0)
+      call.operands.emplace_back("filter", of_volumes ? kg::shape{2, 2, 2, 4, 3}
+                                           : dilates  ? kg::shape{2, 2, 4}
+                                                      : kg::shape{2, 2, 4, forward.depthwise ? 2 : 3});
+    std::vector<kg::named_operand> in;
+    for (const auto& o : call.operands) in.push_back({o.name, positive(o.dims[0])});
+    const outcome y = run_on(kg::backend::simd, std::string(forward.name), in, attrs);
     if (!y.refused.empty()) return {};
-    if (row.attr_index("inputShape") >= 0) attrs.push_back({"inputShape", x});
-    if (row.attr_index("filterShape") >= 0) attrs.push_back({"filterShape", filter});
-    std::vector<kg::named_operand> all;
-    for (const kg::operand& o : row.operands) {
-      if (o.name == "preluActivationWeights") continue;
-      const bool is_result = o.name == "dy" || o.name == "output";
-      const bool is_filter = o.name == "filter" || (o.name == "source" && row.name.ends_with("GatherFilter"));
-      const kg::shape dims = is_result ? y.dims : is_filter ? filter : o.name == "bias" ? kg::shape{y.dims[3]} : x;
-      all.push_back({std::string(o.name), positive(dims, all.size() == infinite)});
-    }
-    return all;
+    if (&forward != &row) call = kg::testkit::backward_sample(row, call);
+    if (row.operand_index("bias") >= 0) call.operands.emplace_back("bias", kg::shape{y.dims[3]});
+    attrs = call.attrs;
+    in.clear();
+    for (const auto& o : call.operands) in.push_back({o.name, positive(o.dims[0], in.size() == infinite)});
+    return in;
   }
 };
 

@@ -279,6 +279,41 @@ TEST(the_test_kit, keeps_away_from_the_kinks_of_the_row) {
   EXPECT_EQ(stated, 0);
 }
 
+// Three times x, and its backward op, whose shapes and values are those of a call of the forward op.
+struct thrice {
+  static constexpr kg::operand operands[] = {{"x", kg::only(kg::dtype::float32)}};
+  static constexpr kg::op_row row{.name = "Thrice",
+                                  .doc = "3 x.",
+                                  .group = kg::family::reduce,
+                                  .operands = operands,
+                                  .infer = kg::shapes::same,
+                                  .convention = kg::convention::unary,
+                                  .no_gradient = "none is asked for"};
+  static constexpr auto kernels = kg::kernel_list(kg::per_element<float>([](float x) { return 3 * x; }));
+};
+struct thrice_backward {
+  static constexpr kg::attr_spec attrs[] = {{"inputShape", kg::attr_kind::list, "shape of x", true}};
+  static constexpr kg::operand operands[] = {{"dy", kg::only(kg::dtype::float32)}, {"y", kg::only(kg::dtype::float32)}};
+  static constexpr kg::op_row row{.name = "ThriceBackward",
+                                  .doc = "The gradient of Thrice.",
+                                  .group = kg::family::reduce,
+                                  .operands = operands,
+                                  .attrs = attrs,
+                                  .infer = kg::shapes::all_equal,
+                                  .convention = kg::convention::binary,
+                                  .forward = "Thrice",
+                                  .no_gradient = "none is asked for"};
+  static constexpr auto kernels = kg::kernel_list(kg::per_pair<float>([](float dy, float) { return 3 * dy; }));
+};
+
+TEST(the_test_kit, makes_the_calls_of_a_backward_op_from_those_of_its_forward_op) {
+  const kg::registration forward = kg::scoped_op<thrice>();
+  const std::vector<kg::testkit::sample> calls = kg::testkit::samples_of(thrice_backward::row);
+  ASSERT_EQ(calls.size(), kg::testkit::samples_of(thrice::row).size());
+  EXPECT_EQ(to_string(calls[2]), "dy [2, 3] y [2, 3] inputShape=[2, 3]");
+  EXPECT_THROW(kg::testkit::backward_sample(thrice::row, calls[0]), kg::error);
+}
+
 // Twice x, where the first elements up to a multiple of 16 bytes may be left out.
 template <bool Peel>
 void run_twice(const void* in, void* out, std::size_t n) {

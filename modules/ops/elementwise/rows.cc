@@ -185,7 +185,7 @@ inline constexpr op_row elementwise_rows[] = {
     clip_row("ClipByValue",
              "x limited to the two bounds, for integers to those between them; NaN stays NaN, and a bound that is NaN "
              "gives NaN. Gradient: dy on the bounds, 0 outside.") |
-        with{.domain = {{-3, 3}}},
+        with{.domain = {{-1, 2}}},
     on_numbers(boolean_row("IsNan", "True if x is not a number.", x_real, booleans_of_floats),
                [](auto a) { return __builtin_isnan(a); }),
     on_numbers(boolean_row("IsInf", "True if x is an infinity.", x_real, booleans_of_floats),
