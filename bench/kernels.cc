@@ -16,34 +16,17 @@
 #include "kernels/text/text.h"
 import kerngrad;
 import kerngrad.testkit;
-#include "bench/recorded/calls.h"
+#include "bench/calls/calls.h"
 
 namespace kgbench {
 namespace {
 
-// Work of the divider for each element, for kernels that are bound by it.
-struct division {
-  std::string_view op;
-  double quotients, roots;
-};
-constexpr division divisions[] = {{"RealDiv", 1, 0}, {"FloorDiv", 1, 0},   {"Mod", 1, 0},
-                                  {"Fmod", 1, 0},    {"Reciprocal", 1, 0}, {"Sqrt", 0, 1},
-                                  {"Rsqrt", 1, 1},   {"Hypot", 0, 1},      {"ComplexAbs", 0, 1}};
-static_assert(std::all_of(std::begin(divisions), std::end(divisions),
-                          [](const division& d) {
-                            return std::any_of(kg::op_table.begin(), kg::op_table.end(),
-                                               [&](const kg::op_row& row) { return row.name == d.op; });
-                          }),
-              "[bench] `divisions` names an op that is not known");
-
+// Work of the divider, for kernels that are bound by it.
 void add_division(duty& what, const kg::op_row& row, kg::dtype type) {
-  for (const division& d : divisions) {
-    if (d.op != row.name) continue;
-    what.quotients = d.quotients * what.items * (type == kg::dtype::complex64 ? 2 : 1);
-    what.roots = d.roots * what.items;
-    // Integers are divided as the floats that hold them, magnitudes are taken in doubles.
-    what.divides_doubles = type != kg::dtype::float32 && type != kg::dtype::uint8;
-  }
+  what.quotients = row.quotients * what.items * (type == kg::dtype::complex64 ? 2 : 1);
+  what.roots = row.roots * what.items;
+  // Integers are divided as the floats that hold them, magnitudes are taken in doubles.
+  what.divides_doubles = type != kg::dtype::float32 && type != kg::dtype::uint8;
 }
 
 // ------------------------------------------------------------------------------------------ one call
@@ -152,12 +135,10 @@ void measure(benchmark::State& state, const kg::op_row& row, prepared& kernel, k
 }
 
 void register_kernel(const kg::op_row& row, kg::dtype type, const selection& chosen) {
-  const geometry_fn make = calls_of(row).make;
-  if (!make) return;
-  const std::size_t variants = make(row, type, 1000).size();
-  for (std::size_t v = 0; v < variants; ++v)
+  const geometries variants = calls_of(row, type, 1000);
+  for (std::size_t v = 0; v < variants.size(); ++v)
     for (std::int64_t n : chosen.sizes) {
-      const std::string variant = make(row, type, 1000)[v].variant;
+      const std::string& variant = variants[v].variant;
       const std::string name =
           std::string(row.name) + "<" + short_name(type) + ">" + (variant.empty() ? "" : "/" + variant);
       const std::string size = "/n:" + std::to_string(n);
@@ -165,9 +146,9 @@ void register_kernel(const kg::op_row& row, kg::dtype type, const selection& cho
         const std::string full_name = name + "/target:" + target.name + size;
         if (!chosen.takes(full_name)) continue;
         benchmark::RegisterBenchmark(full_name.c_str(),
-                                     [&row, type, make, v, n, target, key = name + size](benchmark::State& state) {
+                                     [&row, type, v, n, target, key = name + size](benchmark::State& state) {
                                        if (!pin(state, target)) return;
-                                       prepared& kernel = operands_of(key, row, type, make(row, type, n)[v]);
+                                       prepared& kernel = operands_of(key, row, type, calls_of(row, type, n)[v]);
                                        measure(state, row, kernel, type, target);
                                      });
       }

@@ -79,7 +79,8 @@ FAMILIES = set(re.findall(r"'(\w+)'", re.search(r'^families = \[(.*?)\]', (ROOT 
 # Folders of each family's parts, each with the folders next to them that hold no family.
 MIRROR = {'kernels': {'common', 'math', 'fuse', 'optimizer', 'onednn', 'include', 'linalg', 'random'},
           'modules/ops': set()}
-REQUIRED = ('kernels/{}/kernels.h', 'kernels/{}/meson.build', 'modules/ops/{}/rows.cc', 'modules/ops/{}/meson.build')
+REQUIRED = ('kernels/{}/kernels.h', 'kernels/{}/meson.build', 'modules/ops/{}/rows.cc', 'modules/ops/{}/meson.build',
+            'bench/calls/{}.cc')
 # Kernels are typed functions. These folders hand untyped arguments on: entry points, authors' macros, another library.
 UNTYPED = re.compile(r'\bconst void\* geometry\b')
 UNTYPED_FOLDERS = ('kernels/common/', 'kernels/include/', 'kernels/onednn/')

@@ -15,7 +15,7 @@
 
 import kerngrad;
 import kerngrad.testkit;
-#include "bench/recorded/calls.h"
+#include "bench/calls/calls.h"
 
 namespace {
 
@@ -123,13 +123,13 @@ void print(const kg::op_row& row, const std::string& variant, const std::vector<
 }
 
 void measure(const kg::op_row& row) {
-  const kgbench::geometry_fn make = kgbench::calls_of(row).make;
-  if (!make) {  // the result is the operand's elements, at every size
+  const kg::dtype type = dtype_of(row);
+  const kgbench::geometries smaller = kgbench::calls_of(row, type, sizes[0]);
+  const kgbench::geometries larger = kgbench::calls_of(row, type, sizes[1]);
+  if (smaller.empty()) {  // the result is the operand's elements, at every size
     const peaks shared = one_call(row, kg::testkit::samples_of(row)[0], kg::dtype::float32).measured();
     return print(row, "", {shared, shared});
   }
-  const kg::dtype type = dtype_of(row);
-  const kgbench::geometries smaller = make(row, type, sizes[0]), larger = make(row, type, sizes[1]);
   for (std::size_t v = 0; v < smaller.size(); ++v)
     print(row, smaller[v].variant,
           {one_call(row, smaller[v].call, type).measured(), one_call(row, larger[v].call, type).measured()});

@@ -8,7 +8,7 @@
 #include <vector>
 import kerngrad;
 import kerngrad.testkit;
-#include "bench/geometry.h"
+#include "bench/calls/calls.h"
 
 namespace kgbench {
 namespace {
@@ -43,8 +43,6 @@ list sizes_of(const kg::shape& dims) { return list(dims.begin(), dims.end()); }
 // A column of scattered rows.
 kg::tensor rows_of(std::int64_t count) { return kg::reshape(scattered(count, count), {count, 1}); }
 
-}  // namespace
-
 geometries transposed(const kg::op_row& row, kg::dtype, std::int64_t n) {
   return of(call_of(row, {n > 1024 ? matrix(n).dims() : kg::shape{n / 16, 16}}));
 }
@@ -54,6 +52,7 @@ geometries sliced(const kg::op_row& row, kg::dtype, std::int64_t n) {
   return of(call_of(row, {m.dims()}, {{"begin", list{0, 1}}, {"size", list{m.rows, m.columns - 2}}}));
 }
 
+// Two halves of rows.
 geometries joined(const kg::op_row& row, kg::dtype, std::int64_t n) {
   const matrix m(n);
   kg::testkit::sample call;
@@ -97,56 +96,36 @@ geometries gathered(const kg::op_row& row, kg::dtype, std::int64_t n) {
   return of(with_values(call_of(row, {dims, {dims[0]}}), 1, scattered(dims[0], dims[0])));
 }
 
-geometries gathered_back(const kg::op_row& row, kg::dtype, std::int64_t n) {
-  const kg::shape dims = short_rows(n);
-  return of(with_values(call_of(row, {dims, {dims[0]}}, {{"inputShape", dims}}), 1, scattered(dims[0], dims[0])));
-}
-
-geometries segments(const kg::op_row& row, kg::dtype, std::int64_t n) {
-  const kg::shape dims = short_rows(n);
-  const std::int64_t count = dims[0] / 4 + 1;
-  return of(with_values(call_of(row, {dims, {dims[0]}}, {{"numSegments", count}}), 1, scattered(dims[0], count)));
-}
-
 geometries one_hot(const kg::op_row& row, kg::dtype, std::int64_t n) {
   const kg::shape dims = short_rows(n);
   return of(with_values(call_of(row, {{dims[0]}}, {{"depth", dims[1]}}), 0, scattered(dims[0], dims[1])));
 }
 
+// Every second column, backwards.
 geometries strided(const kg::op_row& row, kg::dtype, std::int64_t n) {
   return of(call_of(
       row, {matrix(n).dims()},
       {{"begin", list{0, -1}}, {"end", list{0, 0}}, {"strides", list{1, -2}}, {"beginMask", 1}, {"endMask", 3}}));
 }
 
-geometries strided_back(const kg::op_row& row, kg::dtype, std::int64_t n) {
-  const matrix m(n);
-  return of(call_of(row, {{m.rows, (m.columns + 1) / 2}},
-                    {{"begin", list{0, -1}},
-                     {"end", list{0, 0}},
-                     {"strides", list{1, -2}},
-                     {"beginMask", 1},
-                     {"endMask", 3},
-                     {"inputShape", sizes_of(m.dims())}}));
+geometries bordered(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  const auto mode = static_cast<std::size_t>(row.attr_index("mode"));
+  const char* with_outermost = row.attrs[mode].choices.starts_with("edge") ? "edge" : "symmetric";
+  return of(call_of(row, {matrix(n).dims()}, {{"paddings", list{1, 1, 1, 1}}, {"mode", with_outermost}}));
 }
 
-geometries mirrored(const kg::op_row& row, kg::dtype, std::int64_t n) {
-  return of(call_of(row, {matrix(n).dims()}, {{"paddings", list{1, 1, 1, 1}}, {"mode", "symmetric"}}));
-}
-
-geometries repeated(const kg::op_row& row, kg::dtype, std::int64_t n) {
-  return of(call_of(row, {matrix(n).dims()}, {{"paddings", list{1, 1, 1, 1}}, {"mode", "edge"}}));
-}
-
+// 2x2, 16 channels.
 geometries to_batch(const kg::op_row& row, kg::dtype, std::int64_t n) {
   return of(call_of(row, {images(n)}, {{"blockShape", list{2, 2}}, {"paddings", list{0, 0, 0, 0}}}));
 }
 
+// 2x2, 16 channels.
 geometries from_batch(const kg::op_row& row, kg::dtype, std::int64_t n) {
   const kg::shape whole = images(n);
   return of(call_of(row, {{4, whole[1] / 2, 8, 16}}, {{"blockShape", list{2, 2}}, {"crops", list{0, 0, 0, 0}}}));
 }
 
+// 2x2, 16 channels.
 geometries from_depth(const kg::op_row& row, kg::dtype, std::int64_t n) {
   return of(call_of(row, {images(n)}, {{"blockSize", 2}}));
 }
@@ -155,62 +134,53 @@ geometries diagonal(const kg::op_row& row, kg::dtype, std::int64_t n) {
   return of(call_of(row, {{static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)))}}));
 }
 
+// The lower triangle.
 geometries band(const kg::op_row& row, kg::dtype, std::int64_t n) {
   const auto scalar = [](std::int32_t value) { return kg::tensor(std::vector<std::int32_t>{value}, kg::shape{}); };
   return of(with_values(with_values(call_of(row, {squares(n), {}, {}}), 1, scalar(-1)), 2, scalar(0)));
 }
 
-geometries gathered_rows(const kg::op_row& row, kg::dtype, std::int64_t n) {
+// Slices at rows of indices, or updates for them.
+geometries indexed_rows(const kg::op_row& row, kg::dtype, std::int64_t n) {
   const kg::shape dims = short_rows(n);
-  return of(with_values(call_of(row, {dims, {dims[0], 1}}), 1, rows_of(dims[0])));
+  kg::testkit::sample call;
+  for (const kg::operand& o : row.operands) {
+    if (o.name == "indices") call.operands.emplace_back(o.name, rows_of(dims[0]));
+    else call.operands.emplace_back(o.name, dims);
+  }
+  if (row.attr_index("shape") >= 0) call.attrs.push_back({"shape", sizes_of(dims)});
+  if (row.attr_index("reduction") >= 0) call.attrs.push_back({"reduction", "add"});
+  return of(call);
 }
 
-geometries scattered_rows(const kg::op_row& row, kg::dtype, std::int64_t n) {
-  const kg::shape dims = short_rows(n);
-  return of(with_values(call_of(row, {{dims[0], 1}, dims}, {{"shape", sizes_of(dims)}}), 0, rows_of(dims[0])));
-}
-
-geometries updated_rows(const kg::op_row& row, kg::dtype, std::int64_t n) {
-  const kg::shape dims = short_rows(n);
-  return of(with_values(call_of(row, {dims, {dims[0], 1}, dims}), 1, rows_of(dims[0])));
-}
-
-geometries added_rows(const kg::op_row& row, kg::dtype, std::int64_t n) {
-  const kg::shape dims = short_rows(n);
-  return of(with_values(call_of(row, {dims, {dims[0], 1}, dims}, {{"reduction", "add"}}), 1, rows_of(dims[0])));
-}
-
-geometries greatest_of_segments(const kg::op_row& row, kg::dtype, std::int64_t n) {
+// Four rows each.
+geometries segments(const kg::op_row& row, kg::dtype, std::int64_t n) {
   const kg::shape dims = short_rows(n);
   const std::int64_t count = dims[0] / 4 + 1;
-  return of(with_values(call_of(row, {dims, {dims[0]}}, {{"numSegments", count}, {"reduction", "max"}}), 1,
-                        scattered(dims[0], count)));
+  kg::testkit::sample call = call_of(row, {dims, {dims[0]}}, {{"numSegments", count}});
+  if (row.attr_index("reduction") >= 0) call.attrs.push_back({"reduction", "max"});
+  return of(with_values(std::move(call), 1, scattered(dims[0], count)));
 }
 
-namespace {
-
-geometries along_axes(const kg::op_row& row, std::int64_t n, const std::vector<kg::named_attribute>& attrs) {
+// Along the last axis, the first one, and with indices of whole rows.
+geometries along_axes(const kg::op_row& row, kg::dtype, std::int64_t n) {
   const kg::shape dims = short_rows(n);
   const auto with = [&](const char* name, std::int64_t axis, const kg::shape& at) {
-    std::vector<kg::named_attribute> all = attrs;
-    all.push_back({"axis", axis});
+    std::vector<kg::named_attribute> attrs = {{"axis", axis}};
+    if (row.attr_index("reduction") >= 0) attrs.push_back({"reduction", "add"});
     std::vector<kg::shape> operands = {dims, at, dims};
     operands.resize(row.operands.size());
     const kg::tensor indices = kg::reshape(scattered(at.size(), dims[axis]), at);
-    return geometry{name, with_values(call_of(row, operands, all), 1, indices), 0, {}};
+    return geometry{name, with_values(call_of(row, operands, attrs), 1, indices), 0, {}};
   };
   return {with("last", 1, dims), with("first", 0, dims), with("rows", 0, {dims[0], 1})};
 }
 
-}  // namespace
-
-geometries taken_along_axes(const kg::op_row& row, kg::dtype, std::int64_t n) { return along_axes(row, n, {}); }
-
-geometries put_along_axes(const kg::op_row& row, kg::dtype, std::int64_t n) {
-  if (row.attrs.size() == 1) return along_axes(row, n, {});
-  return along_axes(row, n, {{"reduction", "add"}});
+geometries indexed(const kg::op_row& row, kg::dtype type, std::int64_t n) {
+  return row.operand_index("x") >= 0 ? along_axes(row, type, n) : indexed_rows(row, type, n);
 }
 
+// A quarter of the places.
 geometries densified(const kg::op_row& row, kg::dtype, std::int64_t n) {
   const std::int64_t count = n / 4 + 1;
   return of(with_values(call_of(row, {{count}, {count}, {}}, {{"outputShape", list{n}}}), 0, scattered(count, n)));
@@ -223,6 +193,7 @@ geometries two_shapes(const kg::op_row& row, kg::dtype, std::int64_t n) {
   return of(with_values(with_values(call_of(row, {{n}, {n}}), 0, all(1)), 1, all(3)));
 }
 
+// Half of the elements.
 geometries found_places(const kg::op_row& row, kg::dtype type, std::int64_t n) {
   std::vector<double> values;
   for (std::int64_t i = 0; i < n; ++i) values.push_back(i * 2654435761 % 4294967296 < 2147483648 ? 1 : 0);
@@ -232,6 +203,36 @@ geometries found_places(const kg::op_row& row, kg::dtype type, std::int64_t n) {
     return with_values(call_of(row, {dims}), 0, kg::testkit::from_doubles(all, dims, type));
   };
   return {{"list", with({n}), 0, {}}, {"matrix", with(matrix(n).dims()), 0, {}}};
+}
+
+}  // namespace
+
+geometries calls::move(const kg::op_row& row, kg::dtype type, std::int64_t n) {
+  if (row.convention == kg::convention::copy) return {};
+  if (row.bounded) return found_places(row, type, n);
+  static constexpr maker makers[] = {{"batchDims", gathered},
+                                     {"depth", one_hot},
+                                     {"numSegments", segments},
+                                     {"sparseIndices", densified},
+                                     {"indices", indexed},
+                                     {"numLower", band},
+                                     {"s0", two_shapes},
+                                     {"perm", transposed},
+                                     {"size", sliced},
+                                     {"tensors", joined},
+                                     {"numOrSizeSplits", halved},
+                                     {"axis", unpacked},
+                                     {"constantValue", padded},
+                                     {"mode", bordered},
+                                     {"reps", tiled},
+                                     {"shape", broadcast},
+                                     {"dims", reversed},
+                                     {"beginMask", strided},
+                                     {"crops", from_batch},
+                                     {"blockShape", to_batch},
+                                     {"blockSize", from_depth},
+                                     {"x", diagonal}};
+  return made_by(makers, row, type, n);
 }
 
 }  // namespace kgbench

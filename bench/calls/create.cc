@@ -5,9 +5,10 @@
 #include <vector>
 import kerngrad;
 import kerngrad.testkit;
-#include "bench/geometry.h"
+#include "bench/calls/calls.h"
 
 namespace kgbench {
+namespace {
 
 geometries filled(const kg::op_row& row, kg::dtype, std::int64_t n) {
   return {{"", call_of(row, {}, {{"shape", kg::shape{n}}, {"value", 1}}), 0, {}}};
@@ -31,6 +32,7 @@ geometries drawn(const kg::op_row& row, kg::dtype type, std::int64_t n) {
   return {{"", call_of(row, {}, attrs), 0, {}}};
 }
 
+// 10 and 1000 outcomes.
 geometries drawn_outcomes(const kg::op_row& row, kg::dtype, std::int64_t n) {
   geometries all;
   for (const std::int64_t outcomes : {10, 1000})
@@ -39,6 +41,15 @@ geometries drawn_outcomes(const kg::op_row& row, kg::dtype, std::int64_t n) {
                    static_cast<double>(n),
                    {}});
   return all;
+}
+
+}  // namespace
+
+geometries calls::create(const kg::op_row& row, kg::dtype type, std::int64_t n) {
+  static constexpr maker makers[] = {
+      {"x", filled_like}, {"value", filled}, {"num", spaced}, {"start", ranged}, {"numSamples", drawn_outcomes},
+      {"seed", drawn}};
+  return made_by(makers, row, type, n);
 }
 
 }  // namespace kgbench

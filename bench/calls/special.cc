@@ -4,9 +4,10 @@
 #include <vector>
 import kerngrad;
 import kerngrad.testkit;
-#include "bench/geometry.h"
+#include "bench/calls/calls.h"
 
 namespace kgbench {
+namespace {
 
 geometries incomplete_betas(const kg::op_row& row, kg::dtype type, std::int64_t n) {
   kg::testkit::stream draw(5);
@@ -17,6 +18,12 @@ geometries incomplete_betas(const kg::op_row& row, kg::dtype type, std::int64_t 
     call.operands[k].values = kg::testkit::from_doubles(values, {n}, type);
   }
   return {{"", call, static_cast<double>(n), {}}};
+}
+
+}  // namespace
+
+geometries calls::special(const kg::op_row& row, kg::dtype type, std::int64_t n) {
+  return row.operands.size() == 3 ? incomplete_betas(row, type, n) : elementwise(row, type, n);
 }
 
 }  // namespace kgbench

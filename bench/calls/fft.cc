@@ -7,11 +7,11 @@
 #include <vector>
 import kerngrad;
 import kerngrad.testkit;
-#include "bench/geometry.h"
+#include "bench/calls/calls.h"
 
 namespace kgbench {
 
-geometries transformed_rows(const kg::op_row& row, kg::dtype type, std::int64_t n) {
+geometries calls::fft(const kg::op_row& row, kg::dtype type, std::int64_t n) {
   geometries all;
   for (const std::int64_t points : {1024, 1000, 1021}) {
     const std::int64_t length = std::min(points, n), rows = std::max<std::int64_t>(1, n / length);

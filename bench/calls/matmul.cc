@@ -7,10 +7,12 @@
 #include <vector>
 import kerngrad;
 import kerngrad.testkit;
-#include "bench/geometry.h"
+#include "bench/calls/calls.h"
 
 namespace kgbench {
+namespace {
 
+// Square, the result has n elements.
 geometries product(const kg::op_row& row, kg::dtype, std::int64_t n) {
   const std::int64_t side = std::llround(std::sqrt(static_cast<double>(n)));
   const double multiply_adds = static_cast<double>(side) * static_cast<double>(side) * static_cast<double>(side);
@@ -18,6 +20,7 @@ geometries product(const kg::op_row& row, kg::dtype, std::int64_t n) {
   return {{"", call_of(row, {{side, side}, {side, side}, {side}}, {{"activation", "relu"}}), multiply_adds, {}}};
 }
 
+// A product of matrices, and a product that copies its operands.
 geometries contraction(const kg::op_row& row, kg::dtype, std::int64_t n) {
   const std::int64_t side = std::llround(std::sqrt(static_cast<double>(n)));
   const std::int64_t heads = 4, width = side / heads + 1;
@@ -33,6 +36,12 @@ geometries contraction(const kg::op_row& row, kg::dtype, std::int64_t n) {
            call("qhd,khd->hqk", {{side, heads, width}, {side, heads, width}}),
            multiply_adds * static_cast<double>(heads * width),
            {}}};
+}
+
+}  // namespace
+
+geometries calls::matmul(const kg::op_row& row, kg::dtype type, std::int64_t n) {
+  return row.takes_list() ? contraction(row, type, n) : product(row, type, n);
 }
 
 }  // namespace kgbench

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions, scans and the softmax family.
+// Reductions of everything, of rows and of columns. Scans along the last axis, the only one and the first one.
 #include <cstdint>
 #include <string>
 #include <vector>
 import kerngrad;
 import kerngrad.testkit;
-#include "bench/geometry.h"
+#include "bench/calls/calls.h"
 
 namespace kgbench {
+namespace {
 
 geometries reduction(const kg::op_row& row, kg::dtype, std::int64_t n) {
   const kg::shape dims = matrix(n).dims();
@@ -18,14 +19,6 @@ geometries reduction(const kg::op_row& row, kg::dtype, std::int64_t n) {
           {"columns", call_of(row, {dims}, {{axis, 0}}), work, {}}};
 }
 
-geometries rows(const kg::op_row& row, kg::dtype, std::int64_t n) {
-  const kg::shape dims = matrix(n).dims();
-  const std::vector<kg::shape> operands(row.operands.size(), dims);
-  std::vector<kg::named_attribute> attrs;
-  if (!row.attrs.empty()) attrs = {{std::string(row.attrs[0].name), 1}};
-  return {{"", call_of(row, operands, attrs), static_cast<double>(dims.size()), {}}};
-}
-
 geometries scanned(const kg::op_row& row, kg::dtype, std::int64_t n) {
   const kg::shape dims = matrix(n).dims();
   const auto along = [&](const char* variant, const kg::shape& shape, std::int64_t axis) {
@@ -33,6 +26,12 @@ geometries scanned(const kg::op_row& row, kg::dtype, std::int64_t n) {
         variant, call_of(row, {shape}, {{std::string(row.attrs[0].name), axis}}), static_cast<double>(dims.size()), {}};
   };
   return {along("", dims, 1), along("all", {dims.size()}, 0), along("columns", dims, 0)};
+}
+
+}  // namespace
+
+geometries calls::reduce(const kg::op_row& row, kg::dtype type, std::int64_t n) {
+  return row.attr_index("exclusive") >= 0 ? scanned(row, type, n) : reduction(row, type, n);
 }
 
 }  // namespace kgbench

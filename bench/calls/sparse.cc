@@ -7,7 +7,7 @@
 #include <vector>
 import kerngrad;
 import kerngrad.testkit;
-#include "bench/geometry.h"
+#include "bench/calls/calls.h"
 
 namespace kgbench {
 namespace {
@@ -35,8 +35,7 @@ kg::testkit::sample with_list(kg::testkit::sample call, const kg::op_row& row, c
   return call;
 }
 
-}  // namespace
-
+// Every second row is empty.
 geometries rows_filled(const kg::op_row& row, kg::dtype, std::int64_t n) {
   int32s indices;
   for (std::int64_t i = 0; i < n; ++i) {
@@ -48,6 +47,7 @@ geometries rows_filled(const kg::op_row& row, kg::dtype, std::int64_t n) {
   return {{"", with(call, "indices", kg::tensor(indices, {n, 2})), static_cast<double>(n), {}}};
 }
 
+// From two axes to three.
 geometries indices_reshaped(const kg::op_row& row, kg::dtype type, std::int64_t n) {
   std::vector<std::int32_t> indices;
   for (std::int64_t i = 0; i < n; ++i) {
@@ -61,6 +61,7 @@ geometries indices_reshaped(const kg::op_row& row, kg::dtype type, std::int64_t 
   return {{"", with(call, "inputIndices", all), static_cast<double>(n), {}}};
 }
 
+// Four rows each, of 1 and of 64 elements.
 geometries sparse_segments(const kg::op_row& row, kg::dtype, std::int64_t n) {
   geometries all;
   for (const std::int64_t inner : {1, 64}) {
@@ -79,6 +80,7 @@ geometries sparse_segments(const kg::op_row& row, kg::dtype, std::int64_t n) {
   return all;
 }
 
+// Sums of four rows, of 1 and of 64.
 geometries embedding_bags(const kg::op_row& row, kg::dtype, std::int64_t n) {
   geometries all;
   for (const std::int64_t inner : {1, 64}) {
@@ -95,6 +97,7 @@ geometries embedding_bags(const kg::op_row& row, kg::dtype, std::int64_t n) {
   return all;
 }
 
+// Rows of 16.
 geometries ranges_of_rows(const kg::op_row& row, kg::dtype type, std::int64_t n) {
   const std::int64_t rows = std::max<std::int64_t>(1, n / 16);
   const kg::tensor starts = kg::zeros({rows}, type), limits = kg::full({rows}, 16, type);
@@ -102,6 +105,7 @@ geometries ranges_of_rows(const kg::op_row& row, kg::dtype type, std::int64_t n)
   return {{"", with(call, "deltas", kg::full({}, 1, type)), static_cast<double>(rows * 16), {}}};
 }
 
+// Rows of about 4 values, of 1 and of 64.
 geometries ragged_rows(const kg::op_row& row, kg::dtype, std::int64_t n) {
   geometries all;
   for (const std::int64_t inner : {1, 64}) {
@@ -119,6 +123,7 @@ geometries ragged_rows(const kg::op_row& row, kg::dtype, std::int64_t n) {
   return all;
 }
 
+// Rows of about 4 values, to 8.
 geometries ragged_padded(const kg::op_row& row, kg::dtype, std::int64_t n) {
   geometries all;
   for (const std::int64_t inner : {1, 64}) {
@@ -131,6 +136,16 @@ geometries ragged_padded(const kg::op_row& row, kg::dtype, std::int64_t n) {
                    {}});
   }
   return all;
+}
+
+}  // namespace
+
+geometries calls::sparse(const kg::op_row& row, kg::dtype type, std::int64_t n) {
+  static constexpr maker makers[] = {
+      {"segmentIds", sparse_segments},       {"offsets", embedding_bags}, {"denseShape", rows_filled},
+      {"newShape", indices_reshaped},        {"deltas", ranges_of_rows},  {"paramsNestedSplits", ragged_rows},
+      {"rowPartitionTensors", ragged_padded}};
+  return made_by(makers, row, type, n);
 }
 
 }  // namespace kgbench

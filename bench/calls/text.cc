@@ -7,7 +7,7 @@
 #include <vector>
 import kerngrad;
 import kerngrad.testkit;
-#include "bench/geometry.h"
+#include "bench/calls/calls.h"
 
 namespace kgbench {
 namespace {
@@ -28,8 +28,7 @@ kg::testkit::sample of_values(const kg::op_row& row, const std::vector<kg::tenso
   return call;
 }
 
-}  // namespace
-
+// Four words in each text.
 geometries split_texts(const kg::op_row& row, kg::dtype, std::int64_t n) {
   kg::testkit::stream draw(5);
   strings texts;
@@ -43,6 +42,7 @@ geometries split_texts(const kg::op_row& row, kg::dtype, std::int64_t n) {
   return all;
 }
 
+// Words in rows of 16, two and three at a time.
 geometries joined_texts(const kg::op_row& row, kg::dtype, std::int64_t n) {
   kg::testkit::stream draw(5);
   strings words;
@@ -56,6 +56,7 @@ geometries joined_texts(const kg::op_row& row, kg::dtype, std::int64_t n) {
   return {{"", call, static_cast<double>(n), {}}};
 }
 
+// Texts of 8 and of 100 bytes.
 geometries hashed_texts(const kg::op_row& row, kg::dtype, std::int64_t n) {
   geometries all;
   for (const std::size_t size : {std::size_t{8}, std::size_t{100}}) {
@@ -69,6 +70,14 @@ geometries hashed_texts(const kg::op_row& row, kg::dtype, std::int64_t n) {
     all.push_back({"bytes:" + std::to_string(size), call, static_cast<double>(n), {}});
   }
   return all;
+}
+
+}  // namespace
+
+geometries calls::text(const kg::op_row& row, kg::dtype type, std::int64_t n) {
+  static constexpr maker makers[] = {
+      {"delimiter", split_texts}, {"nGramWidths", joined_texts}, {"numBuckets", hashed_texts}};
+  return made_by(makers, row, type, n);
 }
 
 }  // namespace kgbench

@@ -7,7 +7,7 @@
 #include <vector>
 import kerngrad;
 import kerngrad.testkit;
-#include "bench/geometry.h"
+#include "bench/calls/calls.h"
 
 namespace kgbench {
 namespace {
@@ -19,8 +19,6 @@ kg::tensor drawn_below(std::int64_t bound, const kg::shape& dims) {
     values.push_back(static_cast<std::int32_t>(draw.below(static_cast<std::uint64_t>(bound))));
   return kg::tensor(values, dims);
 }
-
-}  // namespace
 
 geometries counted(const kg::op_row& row, kg::dtype, std::int64_t n) {
   geometries all;
@@ -43,6 +41,12 @@ geometries distinct(const kg::op_row& row, kg::dtype type, std::int64_t n) {
     all.push_back({values > 1000 ? "many" : "few", call, static_cast<double>(n), {}});
   }
   return all;
+}
+
+}  // namespace
+
+geometries calls::count(const kg::op_row& row, kg::dtype type, std::int64_t n) {
+  return row.attr_index("size") >= 0 ? counted(row, type, n) : distinct(row, type, n);
 }
 
 }  // namespace kgbench
