@@ -4,13 +4,15 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <map>
+#include <optional>
 #include <random>
+#include <span>
 #include <stdexcept>
 #include <string>
 
 #include "kernels/common/accuracy.h"
 #include "tests/tensor/half_oracle.h"
+#include "tools/accuracy/oracle.h"
 
 namespace kgtest {
 namespace {
@@ -45,44 +47,13 @@ std::int64_t truncated(dtype type, wide x) {
   return static_cast<std::int64_t>(std::fmin(std::fmax(std::trunc(x), lowest(type)), highest(type)));
 }
 
-// Negative infinity is where the limit of x times something that vanishes is 0.
-wide limit(wide x, wide product) { return x == -infinity ? 0 : product; }
-
-const std::map<std::string_view, wide (*)(wide)> functions = {
-    {"Rsqrt", [](wide x) { return 1 / std::sqrt(x); }},
-    {"Exp", [](wide x) { return std::exp(x); }},
-    {"Exp2", [](wide x) { return std::exp2(x); }},
-    {"Expm1", [](wide x) { return std::expm1(x); }},
-    {"Log", [](wide x) { return std::log(x); }},
-    {"Log2", [](wide x) { return std::log2(x); }},
-    {"Log10", [](wide x) { return std::log10(x); }},
-    {"Log1p", [](wide x) { return std::log1p(x); }},
-    {"Cbrt", [](wide x) { return std::cbrt(x); }},
-    {"Sin", [](wide x) { return std::sin(x); }},
-    {"Cos", [](wide x) { return std::cos(x); }},
-    {"Tan", [](wide x) { return std::tan(x); }},
-    {"Asin", [](wide x) { return std::asin(x); }},
-    {"Acos", [](wide x) { return std::acos(x); }},
-    {"Atan", [](wide x) { return std::atan(x); }},
-    {"Sinh", [](wide x) { return std::sinh(x); }},
-    {"Cosh", [](wide x) { return std::cosh(x); }},
-    {"Tanh", [](wide x) { return std::tanh(x); }},
-    {"Asinh", [](wide x) { return std::asinh(x); }},
-    {"Acosh", [](wide x) { return std::acosh(x); }},
-    {"Atanh", [](wide x) { return std::atanh(x); }},
-    {"Erf", [](wide x) { return std::erf(x); }},
-    {"Erfc", [](wide x) { return std::erfc(x); }},
-    {"Sigmoid", [](wide x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }},
-    {"Softplus", [](wide x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }},
-    {"Elu", [](wide x) { return x < 0 ? std::expm1(x) : x; }},
-    {"Selu",
-     [](wide x) {
-       return x < 0 ? 1.0507009873554804934193349852946L * 1.6732632423543772848170429916717L * std::expm1(x)
-                    : 1.0507009873554804934193349852946L * x;
-     }},
-    {"Gelu", [](wide x) { return limit(x, x * std::erfc(-x / std::sqrt(2.0L)) / 2); }},
-    {"Silu", [](wide x) { return limit(x, x < 0 ? x * std::exp(x) / (1 + std::exp(x)) : x / (1 + std::exp(-x))); }},
-};
+// The function of an op that MPFR computes, if there is one.
+template <class Oracle, class... T>
+std::optional<scalar> by_mpfr(std::span<const Oracle> oracles, std::string_view op, T... x) {
+  for (const Oracle& oracle : oracles)
+    if (op == oracle.op) return scalar{kgaccuracy::exact_value(oracle, static_cast<double>(x)...)};
+  return {};
+}
 
 // Correctly rounded operations are done in the type itself: that is their definition.
 template <class T>
@@ -380,7 +351,7 @@ scalar unary_oracle(std::string_view op, dtype type, const scalar& x, const doub
     return complex_binary("Multiply", x, x);
   }
   if (is_whole(type)) return {0, 0, whole_unary(op, type, x.whole, params)};
-  if (const auto found = functions.find(op); found != functions.end()) return {found->second(x.real)};
+  if (const auto found = by_mpfr(kgaccuracy::unary_oracles, op, x.real)) return *found;
   if (type == dtype::float32) return {exact_unary<float>(op, static_cast<float>(x.real), params)};
   return {exact_unary<double>(op, static_cast<double>(x.real), params)};
 }
@@ -392,10 +363,7 @@ scalar binary_oracle(std::string_view op, dtype type, const scalar& a, const sca
   if (is_whole(type)) return {0, 0, whole_binary(op, type, a.whole, b.whole)};
   if (op == "SigmoidGrad") return times_slope(type, a.real, 0.25L / std::pow(std::cosh(b.real / 2), 2));
   if (op == "TanhGrad") return times_slope(type, a.real, 1 / std::pow(std::cosh(b.real), 2));
-  if (op == "Pow") return {std::pow(a.real, b.real)};
-  if (op == "Atan2") return {std::atan2(a.real, b.real)};
-  if (op == "Hypot") return {std::hypot(a.real, b.real)};
-  if (op == "Xlogy") return {a.real == 0 && !std::isnan(b.real) ? 0 : a.real * std::log(b.real)};
+  if (const auto found = by_mpfr(kgaccuracy::binary_oracles, op, a.real, b.real)) return *found;
   if (type == dtype::float32) {
     return {exact_binary<float>(op, static_cast<float>(a.real), static_cast<float>(b.real))};
   }

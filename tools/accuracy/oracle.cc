@@ -34,7 +34,12 @@ constexpr unary_oracle table[] = {
     PLAIN(Atanh, mpfr_atanh, std::atanh(x)),
     PLAIN(Erf, mpfr_erf, std::erf(x)),
     PLAIN(Erfc, mpfr_erfc, std::erfc(x)),
-    PLAIN(Rsqrt, mpfr_rec_sqrt, 1 / std::sqrt(x)),
+    {"Rsqrt",  // mpfr_rec_sqrt gives +infinity at -0
+     [](mpfr_t y, mpfr_t x, mpfr_t t) {
+       mpfr_sqrt(t, x, MPFR_RNDN);
+       mpfr_ui_div(y, 1, t, MPFR_RNDN);
+     },
+     [](double x) -> double { return 1 / std::sqrt(x); }},
     {"Round", [](mpfr_t y, mpfr_t x, mpfr_t) { mpfr_rint(y, x, MPFR_RNDN); },
      [](double x) { return std::nearbyint(x); }},
     {"Sigmoid",
