@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same call three times: the kernel dispatched by hand (by_hand.cc), its entry point, and the span API; and a typed
 // call before a hook was ever added, and after it was removed; the same by name; calls with a number and with a shape;
-// a fused function that the compiler read and one that was put together; and gradients of two chains of products.
-// dispatch_check.py compares them.
+// a slice and a join of 4x8 floats; a fused function that the compiler read and one that was put together; and
+// gradients of two chains of products. dispatch_check.py compares them.
 #include <cstddef>
 #include <span>
 #include "kernels/elementwise/binary.h"
@@ -34,6 +34,15 @@ extern "C" [[gnu::noinline]] const void* by_name(const kg::tensor& a, const kg::
 extern "C" [[gnu::noinline]] const void* with_shape(const kg::tensor& x) { return kg::reshape(x, {1, 1}).address(); }
 
 extern "C" [[gnu::noinline]] const void* with_number(const kg::tensor& x) { return kg::leaky_relu(x, 0.1).address(); }
+
+extern "C" [[gnu::noinline]] const void* sliced(const kg::tensor& x) { return kg::slice(x, {1, 1}, {2, 3}).address(); }
+
+extern "C" [[gnu::noinline]] const void* joined(const kg::tensor& x) { return kg::concat({x, x}, 0).address(); }
+static bool moving_calls(const kg::tensor& x) {
+  kg::slice(x, {1, 1}, {2, 3});
+  kg::concat({x, x}, 0);
+  return sliced(x) != nullptr && joined(x) != nullptr;
+}
 
 constexpr auto sum_of_product = [](auto a, auto b, auto c) { return a * b + c; };
 extern "C" [[gnu::noinline]] const void* fused(const kg::tensor& x) {
@@ -68,7 +77,7 @@ static bool other_calls() {
   kg::leaky_relu(a, 0.1);
   chain(one, 200);
   return by_name(a, b) != nullptr && with_shape(a) == a.address() && with_number(a) != nullptr &&
-         chain_of_100(one) == 101 && chain_of_200(one) == 201 && fused_calls(one);
+         chain_of_100(one) == 101 && chain_of_200(one) == 201 && fused_calls(one) && moving_calls(kg::ones({4, 8}));
 }
 
 // True if both ran on the same block, so that neither count holds a fresh one.
