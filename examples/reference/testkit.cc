@@ -56,6 +56,13 @@ void legal_calls_of_a_row() {
 }
 const example for_legal_calls_of_a_row{"kg::testkit::samples_of", legal_calls_of_a_row};
 
+void a_call_of_a_backward_op() {
+  const kg::testkit::sample pooled = kg::testkit::samples_of(*kg::row_named("AvgPool")).front();
+  const kg::testkit::sample backward = kg::testkit::backward_sample(*kg::row_named("AvgPoolGrad"), pooled);
+  std::cout << kg::testkit::to_string(pooled) << "\n" << kg::testkit::to_string(backward) << "\n";
+}
+const example for_a_call_of_a_backward_op{"kg::testkit::backward_sample", a_call_of_a_backward_op};
+
 void values_that_a_sample_fixes() {
   kg::testkit::sample_operand parts("tensors", kg::tensor({1, 2, 3}));
   parts.dims = {{1}, {2}};  // of a list, one after the other

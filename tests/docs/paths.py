@@ -16,7 +16,8 @@ READ = {'.md', '.cc', '.h', '.inc', '.c'}
 PATH = re.compile(r'(?<![\w./$@}*-])(?:' + '|'.join(FOLDERS) + r')/[\w./*{},-]+')
 ELSEWHERE = {
     'subprojects/kerngrad',  # in a program's project
-    'kernels/rank', 'kernels/rank/rank.cc', 'modules/ops/rank', 'grads/rank.cc',  # the family of tests/places
+    # The family of tests/places.
+    'kernels/rank', 'kernels/rank/rank.cc', 'modules/ops/rank', 'grads/rank.cc', 'bench/calls/rank.cc',
 }
 
 
